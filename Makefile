@@ -1,0 +1,46 @@
+# Everything below works from a fresh clone with Python 3.11+ and make.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+
+.PHONY: demo test check bench docs lint types layers docs-in-step clean
+
+demo: $(STAMP)
+	$(BIN)/pnsight demo
+
+test: $(STAMP)
+	$(BIN)/pytest
+
+check: lint types layers docs-in-step test
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+layers: $(STAMP)
+	$(BIN)/lint-imports
+
+# The generated pages of the documentation must equal what the code generates today.
+docs-in-step: $(STAMP)
+	$(BIN)/python docs/generate.py --check
+
+bench: $(STAMP)
+	$(BIN)/python benchmarks/counting.py
+	$(BIN)/python benchmarks/roll_up.py
+	$(BIN)/python benchmarks/baseline.py
+
+docs: $(STAMP)
+	$(BIN)/python docs/generate.py
+	$(BIN)/sphinx-build --fail-on-warning --keep-going -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
+$(STAMP): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs]'
+	touch $@
+
+clean:
+	rm -rf .venv docs/_build .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,78 @@
+"""Bounds on the probability of necessity and sufficiency for every subpopulation.
+
+Names are loaded when first used, so that `import pnsight` and `pnsight --help` stay quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from pnsight._version import __version__
+
+if TYPE_CHECKING:
+    from pnsight import bounds, lattice, populations, schema, store, tables
+    from pnsight.bound_table import BoundTable
+    from pnsight.errors import PnsightError
+    from pnsight.law import Law
+    from pnsight.models import Model, PlugIn
+    from pnsight.schema import Covariate, Query, Schema
+    from pnsight.store import load_model as load
+    from pnsight.store import save_model as save
+    from pnsight.study import Study
+    from pnsight.tables import read_study
+
+_HOMES = {
+    "BoundTable": "pnsight.bound_table:BoundTable",
+    "Covariate": "pnsight.schema:Covariate",
+    "Law": "pnsight.law:Law",
+    "Model": "pnsight.models:Model",
+    "PlugIn": "pnsight.models:PlugIn",
+    "PnsightError": "pnsight.errors:PnsightError",
+    "Query": "pnsight.schema:Query",
+    "Schema": "pnsight.schema:Schema",
+    "Study": "pnsight.study:Study",
+    "bounds": "pnsight.bounds",
+    "lattice": "pnsight.lattice",
+    "load": "pnsight.store:load_model",
+    "populations": "pnsight.populations",
+    "schema": "pnsight.schema",
+    "store": "pnsight.store",
+    "tables": "pnsight.tables",
+    "read_study": "pnsight.tables:read_study",
+    "save": "pnsight.store:save_model",
+}
+
+__all__ = [
+    "BoundTable",
+    "Covariate",
+    "Law",
+    "Model",
+    "PlugIn",
+    "PnsightError",
+    "Query",
+    "Schema",
+    "Study",
+    "__version__",
+    "bounds",
+    "lattice",
+    "load",
+    "populations",
+    "read_study",
+    "save",
+    "schema",
+    "store",
+    "tables",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'pnsight' has no attribute {name!r}")
+    module, _, attribute = _HOMES[name].partition(":")
+    found = import_module(module)
+    return getattr(found, attribute) if attribute else found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,5 @@
+"""`python -m pnsight`."""
+
+from pnsight.cli.main import main
+
+main()

@@ -1,0 +1,127 @@
+"""Answers: one row a query, with its bounds, how sure they are, the support behind them and a status."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pnsight.law import FloatArray
+from pnsight.text import aligned, cell_text
+
+ROUNDING = 1e-9
+"""Ends that cross by less than this crossed in floating point only."""
+
+OK, INCOHERENT, UNDEFINED, CROSSED = "ok", "incoherent", "undefined", "crossed"
+
+_SHOWN_ROWS = 20
+
+
+def settle(
+    lower: FloatArray, upper: FloatArray, when_crossed: str = INCOHERENT
+) -> tuple[FloatArray, FloatArray, npt.NDArray[np.str_]]:
+    """Ends that never cross and a status a row: where there is no answer both ends are NaN."""
+    undefined = np.isnan(lower) | np.isnan(upper)
+    crossed = ~undefined & (lower > upper + ROUNDING)
+    status = np.where(undefined, UNDEFINED, np.where(crossed, when_crossed, OK))
+    upper = np.clip(upper, 0.0, 1.0)
+    lower = np.minimum(np.clip(lower, 0.0, 1.0), upper)
+    blank = status != OK
+    return np.where(blank, np.nan, lower), np.where(blank, np.nan, upper), status
+
+
+@dataclass(frozen=True)
+class BoundTable:
+    """Bounds of one quantity for many queries; lower <= upper wherever `status` is ok, NaN elsewhere.
+
+    All arrays have shape (queries,). The four interval columns are NaN for models that give no intervals.
+    `kept` holds columns of the caller's own table of queries, shown before the answers.
+    """
+
+    quantity: str
+    queries: Sequence[str]
+    lower: FloatArray
+    upper: FloatArray
+    support_experimental: FloatArray
+    support_observational: FloatArray
+    status: npt.NDArray[np.str_]
+    lower_low: FloatArray | None = None
+    lower_high: FloatArray | None = None
+    upper_low: FloatArray | None = None
+    upper_high: FloatArray | None = None
+    level: float | None = None
+    kept: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    def columns(self) -> dict[str, list[Any]]:
+        """The table as plain lists by column name, in the order of the command line's contract."""
+        blank = np.full(len(self), np.nan)
+        intervals = {
+            name: blank if (values := getattr(self, name)) is None else values
+            for name in ("lower_low", "lower_high", "upper_low", "upper_high")
+        }
+        numbers = {
+            "lower": self.lower,
+            "upper": self.upper,
+            **intervals,
+        }
+        plain: dict[str, list[Any]] = {
+            **{name: _numbers(values) for name, values in numbers.items()},
+            "support_experimental": _counts(self.support_experimental),
+            "support_observational": _counts(self.support_observational),
+        }
+        kept = {name: list(values) for name, values in self.kept.items()}
+        return {**kept, "query": list(self.queries), **plain, "status": [str(text) for text in self.status]}
+
+    def to_pandas(self) -> Any:
+        """A pandas data frame (pandas must be installed)."""
+        import pandas
+
+        return pandas.DataFrame(self.columns())
+
+    def to_polars(self) -> Any:
+        """A Polars data frame (polars must be installed)."""
+        import polars
+
+        return polars.DataFrame(self.columns(), strict=False)
+
+    def to_arrow(self) -> Any:
+        """A PyArrow table (pyarrow must be installed)."""
+        import pyarrow
+
+        return pyarrow.table(self.columns())
+
+    def __repr__(self) -> str:
+        columns = {name: values[:_SHOWN_ROWS] for name, values in self.columns().items()}
+        more = f"\n... {len(self) - _SHOWN_ROWS:,} more rows" if len(self) > _SHOWN_ROWS else ""
+        return f"bounds on {self.quantity}\n{aligned(columns)}{more}"
+
+    def _repr_html_(self) -> str:
+        columns = {name: values[:_SHOWN_ROWS] for name, values in self.columns().items()}
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
+        rows = zip(*columns.values(), strict=True)
+        body = "".join("<tr>" + "".join(map(_html_cell, row)) + "</tr>" for row in rows)
+        more = f"<p>{len(self) - _SHOWN_ROWS:,} more rows</p>" if len(self) > _SHOWN_ROWS else ""
+        caption = f"<caption>bounds on {html.escape(self.quantity)}</caption>"
+        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+def _html_cell(value: Any) -> str:
+    side = "right" if isinstance(value, int | float) else "left"
+    return f'<td style="text-align:{side}">{html.escape(cell_text(value))}</td>'
+
+
+def _numbers(values: FloatArray) -> list[float | None]:
+    """Python numbers, None for what is missing."""
+    return [None if np.isnan(value) else float(value) for value in values]
+
+
+def _counts(values: FloatArray) -> list[float | int]:
+    """Whole numbers as integers; weighted counts stay as they are."""
+    return [int(value) if float(value).is_integer() else float(value) for value in values]

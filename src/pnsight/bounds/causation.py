@@ -1,0 +1,117 @@
+"""Tight bounds on the probabilities of causation, as functions of the law.
+
+Sources: J. Tian and J. Pearl (2000), "Probabilities of causation: bounds and identification" (PNS, PN, PS);
+J. Pearl (1999), "Probabilities of causation: three counterfactual interpretations and their identification"
+(PD, PE). Each function takes a `Law` and returns (lower, upper), both of shape (rows,). They are plain formulas:
+for a law that no population can have they may cross, and they are NaN where the law is or where the event
+conditioned on has probability zero. `bound_table.settle` turns that into a status.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+import numpy as np
+
+from pnsight.errors import QuantityError, did_you_mean, listed
+from pnsight.law import FloatArray, Law
+
+Ends: TypeAlias = tuple[FloatArray, FloatArray]
+
+
+def pns(law: Law) -> Ends:
+    """Necessity and sufficiency, P(y_x, y'_x'): the share for whom the treatment makes the difference.
+
+    max(0, a - b, P(y) - b, a - P(y)) .. min(a, 1 - b, P(x,y) + P(x',y'), a - b + P(x,y') + P(x',y));
+    from the experiment alone max(0, a - b) .. min(a, 1 - b).
+    """
+    a, b = law.a, law.b
+    lower, upper = np.maximum(0.0, a - b), np.minimum(a, 1 - b)
+    if law.joint is None:
+        return lower, upper
+    xy, xy0, x0y, x0y0 = law.joint.T
+    y = xy + x0y
+    return (
+        np.maximum.reduce([lower, y - b, a - y]),
+        np.minimum.reduce([upper, xy + x0y0, a - b + xy0 + x0y]),
+    )
+
+
+def pn(law: Law) -> Ends:
+    """Necessity, P(y'_x' | x, y): of those treated who responded, the share who needed the treatment.
+
+    max(0, (P(y) - b) / P(x,y)) .. min(1, (1 - b - P(x',y')) / P(x,y)).
+    """
+    xy, _, x0y, x0y0 = _joint(law, "pn")
+    return _clipped(xy + x0y - law.b, 1 - law.b - x0y0, xy)
+
+
+def ps(law: Law) -> Ends:
+    """Sufficiency, P(y_x | x', y'): of those untreated who did not respond, the share the treatment would help.
+
+    max(0, (a - P(y)) / P(x',y')) .. min(1, (a - P(x,y)) / P(x',y')).
+    """
+    xy, _, x0y, x0y0 = _joint(law, "ps")
+    return _clipped(law.a - xy - x0y, law.a - xy, x0y0)
+
+
+def pd(law: Law) -> Ends:
+    """Disablement, P(y'_x' | y): of all who responded, the share who would not have without the treatment.
+
+    PN P(x,y) / P(y), since untreated people who responded respond untreated.
+    """
+    xy, _, x0y, x0y0 = _joint(law, "pd")
+    y = xy + x0y
+    return _clipped(y - law.b, 1 - law.b - x0y0, y, most=xy)
+
+
+def pe(law: Law) -> Ends:
+    """Enablement, P(y_x | y'): of all who did not respond, the share who would with the treatment.
+
+    PS P(x',y') / P(y'), since treated people who did not respond do not respond treated.
+    """
+    xy, xy0, x0y, x0y0 = _joint(law, "pe")
+    return _clipped(law.a - xy - x0y, law.a - xy, xy0 + x0y0, most=x0y0)
+
+
+def harm(law: Law) -> Ends:
+    """Harm, P(y'_x, y_x'): the share who respond only if untreated; PNS - (a - b)."""
+    lower, upper = pns(law)
+    effect = law.a - law.b
+    return lower - effect, upper - effect
+
+
+QUANTITIES: Mapping[str, Callable[[Law], Ends]] = {
+    "pns": pns,
+    "pn": pn,
+    "ps": ps,
+    "pd": pd,
+    "pe": pe,
+    "harm": harm,
+}
+"""The quantities by the name the command line gives them."""
+
+
+def bounds(law: Law, quantity: str = "pns") -> Ends:
+    """Bounds on the quantity of that name."""
+    if quantity not in QUANTITIES:
+        known = listed(QUANTITIES)
+        raise QuantityError(f"no quantity is called {quantity!r}; known: {known}." + did_you_mean(quantity, QUANTITIES))
+    return QUANTITIES[quantity](law)
+
+
+def _joint(law: Law, quantity: str) -> FloatArray:
+    if law.joint is None:
+        raise QuantityError(
+            f"{quantity} conditions on what people chose, which an experiment alone does not show; "
+            "add an observational table, or ask for pns or harm."
+        )
+    return law.joint.T
+
+
+def _clipped(low: FloatArray, high: FloatArray, event: FloatArray, most: FloatArray | None = None) -> Ends:
+    """max(0, low) / event .. min(most, high) / event, undefined where the event has probability zero."""
+    possible = event > 0
+    divisor = np.where(possible, event, np.nan)
+    return np.maximum(0.0, low) / divisor, np.minimum(event if most is None else most, high) / divisor

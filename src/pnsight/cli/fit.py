@@ -1,0 +1,60 @@
+"""`pnsight fit`: from two tables to a model on disk."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import pnsight
+from pnsight.cli.options import Quantity, QuantityOption, SeedOption
+from pnsight.cli.output import say
+from pnsight.errors import listed
+
+
+class ModelName(StrEnum):
+    """Models that can be fitted."""
+
+    PLUG_IN = "plug-in"
+
+
+def fit(
+    experimental: Annotated[Path, typer.Argument(help="Table with randomised treatment: CSV or Parquet.")],
+    observational: Annotated[Path | None, typer.Argument(help="Table with chosen treatment; may be left out.")] = None,
+    *,
+    treatment: Annotated[str, typer.Option("--treatment", help="Column that says who was treated.")],
+    outcome: Annotated[str, typer.Option("--outcome", help="Column that says who responded.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder for the model.")],
+    covariates: Annotated[
+        str | None,
+        typer.Option(
+            "--covariates",
+            help="Columns that describe people, comma-separated; by default all shared ones, '' for none.",
+        ),
+    ] = None,
+    treated: Annotated[str | None, typer.Option("--treated", help="Level of the treatment that means treated.")] = None,
+    success: Annotated[str | None, typer.Option("--success", help="Level of the outcome that means success.")] = None,
+    model: Annotated[ModelName, typer.Option("--model", help="How to learn.")] = ModelName.PLUG_IN,
+    quantity: QuantityOption = Quantity.PNS,
+    seed: SeedOption = 0,
+) -> None:
+    """Learn from an experimental and an observational table."""
+    study = pnsight.read_study(
+        experimental,
+        observational,
+        treatment=treatment,
+        outcome=outcome,
+        covariates=None if covariates is None else pnsight.schema.split_names(covariates),
+        treated=treated,
+        success=success,
+    )
+    say(repr(study))
+    for reason, rows in study.dropped.items():
+        say(f"left out: {rows:,} {reason}")
+    if study.ignored:
+        say(f"not used, since only one table has them: {listed(study.ignored)}")
+    fitted = pnsight.store.MODELS[model]().fit(study)
+    pnsight.save(fitted, out)
+    say(f"model written to {out}; ask it with: pnsight query {out}")

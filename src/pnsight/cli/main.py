@@ -1,0 +1,48 @@
+"""The `pnsight` program: its commands, and what becomes of a user's mistake."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from pnsight._version import __version__
+from pnsight.cli import demo, fit, oracle, query, simulate
+from pnsight.errors import PnsightError
+
+app = typer.Typer(
+    name="pnsight",
+    help="For which people is the treatment what makes the difference?",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("demo")(demo.demo)
+app.command("simulate")(simulate.simulate)
+app.command("oracle")(oracle.oracle)
+app.command("fit")(fit.fit)
+app.command("query")(query.query)
+
+
+@app.callback()
+def _program(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and stop.", is_eager=True)] = False,
+) -> None:
+    if version:
+        print(f"pnsight {__version__}")
+        raise typer.Exit
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the program; a user's mistake ends with exit code 2 and one message."""
+    try:
+        app(arguments)
+    except PnsightError as error:
+        print(f"pnsight: {error}", file=sys.stderr)
+        sys.exit(2)
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,44 @@
+"""`pnsight oracle`: the exact answer for a known population."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import pnsight
+from pnsight.cli.options import FormatOption, OutOption, Quantity, QuantityOption, QueriesArgument, Space
+from pnsight.cli.output import emit
+from pnsight.errors import QueryError
+
+
+def oracle(
+    population: Annotated[
+        str,
+        typer.Argument(help="confounder, covariate, direct, direct-positive, mediator, or kind:seed for a random one."),
+    ],
+    queries: QueriesArgument = None,
+    space: Annotated[Space | None, typer.Option("--space", help="All exact queries, or all queries.")] = None,
+    quantity: QuantityOption = Quantity.PNS,
+    format: FormatOption = None,
+    out: OutOption = None,
+) -> None:
+    """Show the bounds that unlimited data would give, and the true PNS."""
+    known = pnsight.populations.get(population)
+    if space is None:
+        codes = known.schema.encode(queries or [""])
+    elif queries:
+        raise QueryError(f"both queries and --space {space} are given; use one of them.")
+    elif space is Space.OBSERVED:
+        raise QueryError("a population has no rows, so --space observed means nothing here; use exact or mask.")
+    else:
+        codes = pnsight.lattice.SPACES[space](known.schema)
+    answer = known.bounds(codes, quantity).columns()
+    columns = {
+        "query": answer["query"],
+        "mass": known.mixture(codes)[0].tolist(),
+        "lower": answer["lower"],
+        "upper": answer["upper"],
+        "pns": known.pns(codes).tolist(),
+    }
+    emit(columns, format, out)

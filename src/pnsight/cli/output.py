@@ -1,0 +1,83 @@
+"""Writing tables: results to the screen or a file, messages to standard error."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pnsight
+from pnsight.cli.options import Format
+from pnsight.errors import OutputError
+from pnsight.text import aligned
+
+
+def say(message: str) -> None:
+    """A message for the person, kept apart from results."""
+    print(message, file=sys.stderr)
+
+
+def emit(columns: Mapping[str, Sequence[Any]], kind: Format | None, out: Path | None) -> None:
+    """Write a table in the asked format."""
+    kind = kind or _kind_of(out)
+    if kind is Format.PARQUET:
+        if out is None:
+            raise OutputError("Parquet is not for the screen; name a file with --out FILE.parquet.")
+        pnsight.tables.write_parquet(columns, _writable(out))
+    elif out is None:
+        sys.stdout.write(_RENDER[kind](columns))
+    else:
+        _write(_writable(out), _RENDER[kind](columns))
+
+
+def _kind_of(out: Path | None) -> Format:
+    ending = "" if out is None else out.suffix.lower().lstrip(".")
+    return Format(ending) if ending in ("csv", "json", "parquet") else Format.TABLE
+
+
+def _writable(out: Path) -> Path:
+    if out.is_dir() or not out.parent.is_dir():
+        raise OutputError(f"cannot write {str(out)!r}: it must be a file in a folder that exists.")
+    return out
+
+
+def _write(out: Path, text: str) -> None:
+    scratch = out.with_name(f".{out.name}.{os.getpid()}.tmp")
+    try:
+        scratch.write_text(text, encoding="utf-8", newline="")
+        os.replace(scratch, out)
+    except OSError as error:
+        raise OutputError(f"cannot write {str(out)!r}: {error.strerror}.") from None
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+def _table(columns: Mapping[str, Sequence[Any]]) -> str:
+    return aligned(columns) + "\n"
+
+
+def _csv(columns: Mapping[str, Sequence[Any]]) -> str:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    return buffer.getvalue()
+
+
+def _json(columns: Mapping[str, Sequence[Any]]) -> str:
+    rows = zip(*columns.values(), strict=True)
+    records = [{name: _finite(value) for name, value in zip(columns, row, strict=True)} for row in rows]
+    return json.dumps(records, ensure_ascii=False, indent=1, default=str) + "\n"
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+_RENDER = {Format.TABLE: _table, Format.CSV: _csv, Format.JSON: _json}

@@ -1,0 +1,65 @@
+"""`pnsight query`: bounds for subpopulations from a fitted model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import pnsight
+from pnsight.cli.options import FormatOption, OutOption, Quantity, QuantityOption, QueriesArgument, Space
+from pnsight.cli.output import emit, say
+from pnsight.errors import QueryError
+
+ModelArgument = Annotated[Path, typer.Argument(help="Folder written by pnsight fit.")]
+SpaceOption = Annotated[
+    Space | None,
+    typer.Option("--space", help="All exact queries, all queries, or the profiles that have rows."),
+]
+QueryFileOption = Annotated[
+    Path | None,
+    typer.Option("--queries", help="CSV or Parquet with one query a row, blank for open; its columns are kept."),
+]
+
+
+def query(
+    model: ModelArgument,
+    queries: QueriesArgument = None,
+    space: SpaceOption = None,
+    query_file: QueryFileOption = None,
+    quantity: QuantityOption = Quantity.PNS,
+    level: Annotated[float, typer.Option("--level", help="Confidence of the intervals.", min=0.0, max=1.0)] = 0.9,
+    format: FormatOption = None,
+    out: OutOption = None,
+) -> None:
+    """Bound a quantity for subpopulations; no query means everyone."""
+    fitted = pnsight.load(model)
+    codes, kept = asked(fitted, queries, space, query_file)
+    columns = fitted.bounds(codes, quantity, level).columns()
+    emit({**{name: values for name, values in kept.items() if name not in columns}, **columns}, format, out)
+
+
+def asked(
+    fitted: pnsight.Model, queries: list[str] | None, space: Space | None, query_file: Path | None
+) -> tuple[Any, dict[str, list[Any]]]:
+    """Codes of the queries that were asked for in one of three ways, and the columns to keep beside the answers."""
+    given = [name for name, value in {"queries": queries, "--space": space, "--queries": query_file}.items() if value]
+    if len(given) > 1:
+        raise QueryError(f"{' and '.join(given)} are given; use one of them.")
+    if space is Space.OBSERVED:
+        return fitted.study.profiles, {}
+    if space is not None:
+        return pnsight.lattice.SPACES[space](fitted.schema), {}
+    if query_file is not None:
+        kept = pnsight.tables.read_columns(query_file, "query")
+        codes = fitted.schema.encode_columns(kept)
+        _tell_unused(kept, fitted.schema.names)
+        return codes, kept
+    return fitted.schema.encode(queries or [""]), {}
+
+
+def _tell_unused(columns: dict[str, list[Any]], names: tuple[str, ...]) -> None:
+    unused = [name for name in columns if name not in names]
+    if unused:
+        say(f"columns that are not covariates, kept as they are: {', '.join(unused)}")

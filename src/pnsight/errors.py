@@ -1,0 +1,58 @@
+"""What can go wrong because of what the user gave; the command line turns each into exit code 2.
+
+A message says what was given, what was expected and what to do next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class PnsightError(Exception):
+    """Base of all mistakes a user can make and mend."""
+
+
+class TableError(PnsightError):
+    """A table cannot be read or does not hold what was asked of it."""
+
+
+class QueryError(PnsightError):
+    """A query does not fit the covariates it is asked about."""
+
+
+class QuantityError(PnsightError):
+    """A quantity is unknown, or the data at hand cannot bound it."""
+
+
+class PopulationError(PnsightError):
+    """No population goes by that name."""
+
+
+class IncoherentError(PnsightError):
+    """No population can have produced both tables."""
+
+
+class LimitError(PnsightError):
+    """The request would need more memory than is reasonable."""
+
+
+class ModelError(PnsightError):
+    """A model folder is missing, damaged or of another version, or a model is used before it is fitted."""
+
+
+class OutputError(PnsightError):
+    """A result cannot be written where or how it was asked for."""
+
+
+def listed(words: Iterable[str], most: int = 12) -> str:
+    """``a, b, c`` with the tail counted once it gets long."""
+    words = list(words)
+    head = ", ".join(words[:most])
+    return f"{head} and {len(words) - most} more" if len(words) > most else head
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A sentence naming the nearest known word, or nothing."""
+    near = get_close_matches(word, list(known), n=1, cutoff=0.5)
+    return f" Did you mean {near[0]!r}?" if near else ""

@@ -1,0 +1,96 @@
+"""The lattice of queries: from values of profiles to sums over the profiles that each query covers.
+
+With levels L1..Ld there are (L1+1)...(Ld+1) queries. All of them together cost one pass of axis sums; a few of
+them are matched against the profiles directly, without enumerating anything.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from pnsight.errors import LimitError
+from pnsight.law import FloatArray
+from pnsight.schema import OPEN, OPEN_SYMBOL, Codes, Schema
+
+MOST_QUERIES = 20_000_000
+"""Above this many queries a space is not listed: with its sums it would need several gigabytes."""
+
+_MATCH_CELLS = 4_000_000
+
+
+def exact_queries(schema: Schema) -> Codes:
+    """All profiles, the last covariate varying fastest; shape (profiles, covariates)."""
+    return _grid(schema, schema.shape)
+
+
+def mask_queries(schema: Schema) -> Codes:
+    """All queries, open last on each axis; shape (queries, covariates)."""
+    codes = _grid(schema, tuple(levels + 1 for levels in schema.shape))
+    codes[codes == np.array(schema.shape, dtype=np.int32)] = OPEN
+    return codes
+
+
+SPACES = {"exact": exact_queries, "mask": mask_queries}
+"""Whole query spaces by the name the command line gives them."""
+
+
+def one_open(profile: str) -> list[str]:
+    """A compact profile, then the same with each covariate left open in turn."""
+    return [profile, *(profile[:j] + OPEN_SYMBOL + profile[j + 1 :] for j in range(len(profile)))]
+
+
+def roll_up(schema: Schema, profiles: Codes, values: FloatArray) -> FloatArray:
+    """Sums over every query's profiles, shape (queries, k), in the order of `mask_queries`.
+
+    `values` has shape (profiles, k). Each axis gets its open entry as the sum over its levels, in place.
+    """
+    _refuse_too_many(schema, schema.mask_size)
+    width = values.shape[1]
+    cube = np.zeros((*(levels + 1 for levels in schema.shape), width))
+    np.add.at(cube, tuple(profiles.T), values)
+    for axis, levels in enumerate(schema.shape):
+        along = np.moveaxis(cube, axis, 0)
+        along[levels] = along[:levels].sum(axis=0)
+    return cube.reshape(-1, width)
+
+
+def sum_over(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray) -> FloatArray:
+    """Sums over the profiles that each of the given queries covers, shape (queries, k)."""
+    by_matching = len(queries) * len(profiles) * max(1, len(schema.names))
+    if schema.mask_size <= MOST_QUERIES and schema.mask_size * values.shape[1] < by_matching:
+        return roll_up(schema, profiles, values)[_position(schema, queries)]
+    step = max(1, _MATCH_CELLS // max(1, len(profiles)))
+    parts = [_match(queries[i : i + step], profiles) @ values for i in range(0, len(queries), step)]
+    return np.concatenate(parts) if parts else np.zeros((0, values.shape[1]))
+
+
+def _match(queries: Codes, profiles: Codes) -> FloatArray:
+    """One where the query covers the profile, shape (queries, profiles)."""
+    covers = np.ones((len(queries), len(profiles)), dtype=bool)
+    for asked, present in zip(queries.T, profiles.T, strict=True):
+        covers &= (asked[:, None] == OPEN) | (asked[:, None] == present[None, :])
+    return covers.astype(np.float64)
+
+
+def _position(schema: Schema, queries: Codes) -> npt.NDArray[np.intp]:
+    """Row of each query in the order of `mask_queries`."""
+    levels = np.array(schema.shape, dtype=np.int32)
+    codes = np.where(queries == OPEN, levels, queries)
+    return np.asarray(np.ravel_multi_index(tuple(codes.T), tuple(levels + 1)), dtype=np.intp)
+
+
+def _grid(schema: Schema, shape: tuple[int, ...]) -> Codes:
+    size = int(np.prod(shape, dtype=object))
+    _refuse_too_many(schema, size)
+    if not shape:
+        return np.zeros((1, 0), dtype=np.int32)
+    return np.stack(np.unravel_index(np.arange(size), shape), axis=1).astype(np.int32)
+
+
+def _refuse_too_many(schema: Schema, size: int) -> None:
+    if size > MOST_QUERIES:
+        raise LimitError(
+            f"{len(schema.names)} covariates make {size:,} queries, more than the {MOST_QUERIES:,} that are listed "
+            "at once; name the queries you want, ask for --space observed, or use fewer covariates."
+        )

@@ -1,0 +1,81 @@
+"""What every model can do, and how a law model turns its law into answers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from pnsight import lattice
+from pnsight.bound_table import BoundTable, settle
+from pnsight.bounds import bounds
+from pnsight.errors import ModelError
+from pnsight.law import FloatArray, Law
+from pnsight.schema import Codes, QueryLike, Schema
+from pnsight.study import Study
+
+
+class Model(ABC):
+    """Learns from a study, then answers queries. Constructors only store; `fit` validates."""
+
+    name: ClassVar[str]
+    study_: Study
+
+    @abstractmethod
+    def fit(self, study: Study) -> Self:
+        """Learn from the study."""
+
+    @abstractmethod
+    def bounds(self, queries: QueryLike = None, quantity: str = "pns", level: float = 0.9) -> BoundTable:
+        """Bounds on the quantity for each query; what a query does not name is left open."""
+
+    @abstractmethod
+    def parameters(self) -> Mapping[str, Any]:
+        """What the constructor was given, as plain data."""
+
+    def state(self) -> tuple[Mapping[str, Any], Mapping[str, np.ndarray[Any, Any]]]:
+        """What `fit` learned beside the study: plain data and arrays."""
+        return {}, {}
+
+    def restore(self, study: Study, data: Mapping[str, Any], arrays: Mapping[str, np.ndarray[Any, Any]]) -> Self:
+        """Become the fitted model that `state` described."""
+        self.study_ = study
+        return self
+
+    @property
+    def study(self) -> Study:
+        """The study the model was fitted to."""
+        if not hasattr(self, "study_"):
+            raise ModelError(f"this {type(self).__name__} is not fitted yet; call fit(study) first.")
+        return self.study_
+
+    @property
+    def schema(self) -> Schema:
+        """Covariates of the fitted study."""
+        return self.study.schema
+
+    def counts(self, codes: Codes) -> FloatArray:
+        """Rows behind each query in the layout of `Study.counts`, shape (queries, 8) or (queries, 4)."""
+        return lattice.sum_over(self.schema, codes, self.study.profiles, self.study.counts)
+
+
+class LawModel(Model):
+    """A model of the law, from which the bounds on every quantity follow."""
+
+    @abstractmethod
+    def law(self, queries: QueryLike = None) -> Law:
+        """The law of each query."""
+
+    def bounds(self, queries: QueryLike = None, quantity: str = "pns", level: float = 0.9) -> BoundTable:
+        """Bounds on the quantity for each query; what a query does not name is left open."""
+        codes = self.schema.encode(queries)
+        lower, upper, status = settle(*bounds(self.law(codes), quantity))
+        experimental, observational = support(self.counts(codes))
+        return BoundTable(quantity, self.schema.format(codes), lower, upper, experimental, observational, status)
+
+
+def support(counts: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Rows in the experimental and in the observational table, each of shape (queries,)."""
+    return counts[:, :4].sum(axis=1), counts[:, 4:].sum(axis=1)

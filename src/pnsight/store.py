@@ -1,0 +1,151 @@
+"""A model on disk: a folder with `model.json` and one safetensors file. No pickle, so loading runs no code.
+
+The JSON names the arrays file, which carries a digest of its content in its name; replacing the JSON is the one
+step that makes a new model visible, so a reader finds the old model or the new one, never half of either.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save
+
+from pnsight._version import __version__
+from pnsight.errors import ModelError, OutputError, listed
+from pnsight.models import Model, PlugIn
+from pnsight.schema import Covariate, Schema
+from pnsight.study import Study
+
+FORMAT = "pnsight-model"
+FORMAT_VERSION = 1
+
+MODELS: dict[str, type[Model]] = {model.name: model for model in (PlugIn,)}
+"""Models by the name the command line gives them."""
+
+
+def save_model(model: Model, folder: str | os.PathLike[str]) -> None:
+    """Write a fitted model to a folder, which must be new, empty or already hold a model."""
+    path = Path(folder)
+    data, arrays = model.state()
+    study, study_arrays = _study_out(model.study)
+    content = save({**study_arrays, **{f"model.{key}": value for key, value in arrays.items()}})
+    file = f"arrays-{hashlib.sha256(content).hexdigest()[:16]}.safetensors"
+    description = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "pnsight_version": __version__,
+        "model": model.name,
+        "parameters": dict(model.parameters()),
+        "learned": dict(data),
+        "study": study,
+        "arrays": file,
+    }
+    try:
+        _refuse_foreign(path)
+        path.mkdir(parents=True, exist_ok=True)
+        _write(path / file, content)
+        _write(path / "model.json", json.dumps(description, indent=2, ensure_ascii=False).encode())
+        for old in path.glob("arrays-*.safetensors"):
+            if old.name != file:
+                old.unlink()
+    except OSError as error:
+        raise OutputError(f"cannot write the model to {str(path)!r}: {error.strerror}.") from None
+
+
+def load_model(folder: str | os.PathLike[str]) -> Model:
+    """Read a model that `save_model` wrote."""
+    path = Path(folder)
+    description = _description(path)
+    kind = MODELS.get(description["model"])
+    if kind is None:
+        raise ModelError(
+            f"{str(path)!r} holds a model of kind {description['model']!r}; this pnsight {__version__} knows "
+            f"{listed(MODELS)}. Upgrade pnsight or fit the model again."
+        )
+    arrays = _arrays(path / description["arrays"])
+    learned = {key.removeprefix("model."): value for key, value in arrays.items() if key.startswith("model.")}
+    study = _study_in(description["study"], arrays)
+    return kind(**description["parameters"]).restore(study, description["learned"], learned)
+
+
+def _description(path: Path) -> dict[str, Any]:
+    expected = "expected a folder written by `pnsight fit --out`"
+    if not path.is_dir():
+        raise ModelError(f"no model folder {str(path)!r}; {expected}.")
+    try:
+        description = json.loads((path / "model.json").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ModelError(f"folder {str(path)!r} is not a model: it has no model.json; {expected}.") from None
+    except (OSError, ValueError) as error:
+        raise ModelError(f"folder {str(path)!r} has an unreadable model.json ({error}); {expected}.") from None
+    if not isinstance(description, dict) or description.get("format") != FORMAT:
+        raise ModelError(f"folder {str(path)!r} has a model.json that is not pnsight's; {expected}.")
+    if description["format_version"] != FORMAT_VERSION:
+        raise ModelError(
+            f"model {str(path)!r} has format {description['format_version']}, this pnsight {__version__} reads format "
+            f"{FORMAT_VERSION}; fit the model again, or use the pnsight {description['pnsight_version']} that wrote it."
+        )
+    return description
+
+
+def _arrays(path: Path) -> dict[str, np.ndarray[Any, Any]]:
+    try:
+        return load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise ModelError(f"the model's arrays {str(path)!r} cannot be read ({error}); fit the model again.") from None
+
+
+def _refuse_foreign(path: Path) -> None:
+    """Never write into somebody's folder of other things."""
+    if path.exists() and not path.is_dir():
+        raise OutputError(f"cannot write the model to {str(path)!r}: it is a file; name a folder.")
+    if path.is_dir() and any(path.iterdir()) and not (path / "model.json").exists():
+        raise OutputError(f"cannot write the model to {str(path)!r}: the folder holds other files; name a new one.")
+
+
+def _write(path: Path, content: bytes) -> None:
+    scratch = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with scratch.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(scratch, path)
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+def _study_out(study: Study) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
+    description = {
+        "treatment": study.treatment,
+        "outcome": study.outcome,
+        "covariates": [{"name": c.name, "levels": list(c.levels)} for c in study.schema.covariates],
+        "dropped": study.dropped,
+        "ignored": list(study.ignored),
+        "experiment_alone": study.observational is None,
+    }
+    return description, {
+        "profiles": np.ascontiguousarray(study.profiles),
+        "counts": np.ascontiguousarray(study.counts),
+    }
+
+
+def _study_in(description: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any]]) -> Study:
+    schema = Schema(tuple(Covariate(c["name"], tuple(c["levels"])) for c in description["covariates"]))
+    counts = arrays["counts"]
+    return Study(
+        schema,
+        arrays["profiles"],
+        counts[:, :4],
+        None if description["experiment_alone"] else counts[:, 4:],
+        description["treatment"],
+        description["outcome"],
+        description["dropped"],
+        tuple(description["ignored"]),
+    )

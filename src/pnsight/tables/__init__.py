@@ -1,0 +1,8 @@
+"""From any table to a `Study`, with one group-by a table, done where the data live."""
+
+from __future__ import annotations
+
+from pnsight.tables.count import read_study
+from pnsight.tables.read import read_columns, write_parquet
+
+__all__ = ["read_columns", "read_study", "write_parquet"]

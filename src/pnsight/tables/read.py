@@ -1,0 +1,103 @@
+"""Opening tables: files through DuckDB, data frames and relations as they are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import duckdb
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from pnsight.errors import OutputError, TableError
+
+Table: TypeAlias = Any
+"""A path to a CSV or Parquet file, a pandas, Polars or Arrow frame, or a DuckDB relation."""
+
+_CSV = (".csv", ".csv.gz", ".tsv", ".txt")
+_PARQUET = (".parquet", ".pq")
+
+
+def open_table(source: Table, role: str) -> nw.LazyFrame[Any] | nw.DataFrame[Any]:
+    """The table behind narwhals, not yet read. `role` names it in messages: experimental, observational, ..."""
+    if isinstance(source, str | os.PathLike):
+        source = _open_file(Path(source), role)
+    try:
+        frame: nw.LazyFrame[Any] | nw.DataFrame[Any] = nw.from_native(source)
+        return frame
+    except TypeError:
+        raise TableError(
+            f"the {role} table is a {type(source).__name__}; give a path to a CSV or Parquet file, "
+            "a pandas, Polars or Arrow table, or a DuckDB relation."
+        ) from None
+
+
+def _open_file(path: Path, role: str) -> duckdb.DuckDBPyRelation:
+    if path.is_dir():
+        raise TableError(f"the {role} table {str(path)!r} is a folder; give a CSV or Parquet file.")
+    if not path.is_file():
+        raise TableError(f"the {role} table {str(path)!r} does not exist; check the path.")
+    if path.stat().st_size == 0:
+        raise TableError(f"the {role} table {str(path)!r} is empty; it needs a header line and rows.")
+    connection = duckdb.connect(config={"autoinstall_known_extensions": "false"})
+    try:
+        if path.name.lower().endswith(_PARQUET):
+            return connection.read_parquet(str(path))
+        if path.name.lower().endswith(_CSV):
+            return connection.read_csv(str(path), all_varchar=True, header=True)
+    except duckdb.Error as error:
+        raise TableError(f"the {role} table {str(path)!r} cannot be read: {first_line(error)}") from None
+    raise TableError(
+        f"the {role} table {str(path)!r} has an unknown ending; expected one of {', '.join(_CSV + _PARQUET)}."
+    )
+
+
+def first_line(error: Exception) -> str:
+    """The telling line of an engine's message."""
+    return str(error).strip().splitlines()[0]
+
+
+def fetch(frame: nw.LazyFrame[Any] | nw.DataFrame[Any], role: str) -> dict[str, list[Any]]:
+    """Columns as plain lists; DuckDB's own fetch needs no Arrow."""
+    native = frame.to_native()
+    try:
+        if isinstance(native, duckdb.DuckDBPyRelation):
+            return {name: values.tolist() for name, values in native.fetchnumpy().items()}
+        eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+        return eager.to_dict(as_series=False)
+    except duckdb.Error as error:
+        raise TableError(f"the {role} table cannot be read: {first_line(error)}") from None
+
+
+def read_columns(source: Table, role: str) -> dict[str, list[Any]]:
+    """A whole small table as lists by column name."""
+    return fetch(open_table(source, role), role)
+
+
+def write_parquet(columns: Mapping[str, Any], path: Path) -> None:
+    """Write columns (lists or arrays of one length) as a Parquet file, in one step or not at all."""
+    scratch = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    table = {name: _array(values) for name, values in columns.items()}
+    try:
+        connection = duckdb.connect(config={"autoinstall_known_extensions": "false"})
+        connection.register("columns_to_write", table)
+        connection.table("columns_to_write").write_parquet(str(scratch))
+        os.replace(scratch, path)
+    except (duckdb.Error, OSError) as error:
+        raise OutputError(f"cannot write {str(path)!r}: {first_line(error)}") from None
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+def _array(values: Any) -> np.ndarray[Any, Any]:
+    """An array DuckDB understands: missing numbers as NaN, words as objects."""
+    if isinstance(values, np.ndarray):
+        return values
+    kinds = {type(value) for value in values if value is not None}
+    if kinds <= {int} and None not in values:
+        return np.array(values, dtype=np.int64)
+    if kinds <= {int, float}:
+        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    return np.array(values, dtype=object)

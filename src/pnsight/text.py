@@ -1,0 +1,38 @@
+"""Plain text: aligned tables for a terminal and for `repr`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def cell_text(value: Any) -> str:
+    """A value as a reader wants it: six decimals for probabilities, nothing for what is missing."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return _number_text(value)
+    return str(value)
+
+
+def _number_text(value: float) -> str:
+    if math.isnan(value):
+        return ""
+    if value == int(value) and abs(value) >= 2:
+        return str(int(value))
+    return f"{value:.6f}" if value == 0 or abs(value) >= 1e-4 else f"{value:.5e}"
+
+
+def aligned(columns: Mapping[str, Sequence[Any]]) -> str:
+    """The columns under their names: numbers to the right, words to the left."""
+    parts = [_column_lines(name, values) for name, values in columns.items()]
+    return "\n".join("  ".join(cells).rstrip() for cells in zip(*parts, strict=True))
+
+
+def _column_lines(name: str, values: Sequence[Any]) -> list[str]:
+    cells = [cell_text(value) for value in values]
+    width = max([len(name), *map(len, cells)])
+    numeric = any(isinstance(value, int | float) for value in values)
+    place = str.rjust if numeric else str.ljust
+    return [place(name, width), "-" * width, *(place(cell, width) for cell in cells)]
