@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from pnsight._version import __version__
 
 if TYPE_CHECKING:
-    from pnsight import bounds, lattice, populations, schema, store, tables
+    from pnsight import benchmark, bounds, lattice, populations, schema, store, tables
     from pnsight.bound_table import BoundTable
     from pnsight.errors import PnsightError
     from pnsight.law import Law
-    from pnsight.models import Model, PlugIn
+    from pnsight.models import ExactMLP, MaskMLP, Model, PlugIn
     from pnsight.schema import Covariate, Query, Schema
     from pnsight.store import load_model as load
     from pnsight.store import save_model as save
@@ -25,13 +25,16 @@ if TYPE_CHECKING:
 _HOMES = {
     "BoundTable": "pnsight.bound_table:BoundTable",
     "Covariate": "pnsight.schema:Covariate",
+    "ExactMLP": "pnsight.models:ExactMLP",
     "Law": "pnsight.law:Law",
+    "MaskMLP": "pnsight.models:MaskMLP",
     "Model": "pnsight.models:Model",
     "PlugIn": "pnsight.models:PlugIn",
     "PnsightError": "pnsight.errors:PnsightError",
     "Query": "pnsight.schema:Query",
     "Schema": "pnsight.schema:Schema",
     "Study": "pnsight.study:Study",
+    "benchmark": "pnsight.benchmark",
     "bounds": "pnsight.bounds",
     "lattice": "pnsight.lattice",
     "load": "pnsight.store:load_model",
@@ -46,7 +49,9 @@ _HOMES = {
 __all__ = [
     "BoundTable",
     "Covariate",
+    "ExactMLP",
     "Law",
+    "MaskMLP",
     "Model",
     "PlugIn",
     "PnsightError",
@@ -54,6 +59,7 @@ __all__ = [
     "Schema",
     "Study",
     "__version__",
+    "benchmark",
     "bounds",
     "lattice",
     "load",

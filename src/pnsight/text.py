@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+
+_NUMBER = re.compile(r"|-?[\d,]*\.?\d+(e[-+]\d+)?%?")
 
 
 def cell_text(value: Any) -> str:
@@ -33,6 +37,6 @@ def aligned(columns: Mapping[str, Sequence[Any]]) -> str:
 def _column_lines(name: str, values: Sequence[Any]) -> list[str]:
     cells = [cell_text(value) for value in values]
     width = max([len(name), *map(len, cells)])
-    numeric = any(isinstance(value, int | float) for value in values)
+    numeric = any(cells) and all(_NUMBER.fullmatch(cell) for cell in cells)
     place = str.rjust if numeric else str.ljust
     return [place(name, width), "-" * width, *(place(cell, width) for cell in cells)]

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 import pnsight
+from pnsight.cli.bar import bar
 from pnsight.cli.options import Quantity, QuantityOption, SeedOption
 from pnsight.cli.output import say
 from pnsight.errors import listed
@@ -17,6 +18,8 @@ from pnsight.errors import listed
 class ModelName(StrEnum):
     """Models that can be fitted."""
 
+    MASK_MLP = "mask-mlp"
+    EXACT_MLP = "exact-mlp"
     PLUG_IN = "plug-in"
 
 
@@ -55,6 +58,8 @@ def fit(
         say(f"left out: {rows:,} {reason}")
     if study.ignored:
         say(f"not used, since only one table has them: {listed(study.ignored)}")
-    fitted = pnsight.store.MODELS[model]().fit(study)
+    parameters = {} if model is ModelName.PLUG_IN else {"quantity": str(quantity), "random_state": seed}
+    with bar("training") as progress:
+        fitted = pnsight.store.MODELS[model](**parameters).fit(study, progress)
     pnsight.save(fitted, out)
     say(f"model written to {out}; ask it with: pnsight query {out}")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from pnsight._version import __version__
-from pnsight.cli import demo, fit, oracle, query, simulate
+from pnsight.cli import bench, demo, fit, oracle, query, simulate
 from pnsight.errors import PnsightError
 
 app = typer.Typer(
@@ -26,6 +26,7 @@ app.command("simulate")(simulate.simulate)
 app.command("oracle")(oracle.oracle)
 app.command("fit")(fit.fit)
 app.command("query")(query.query)
+app.add_typer(bench.app, name="bench")
 
 
 @app.callback()

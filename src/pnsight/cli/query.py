@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 import pnsight
-from pnsight.cli.options import FormatOption, OutOption, Quantity, QuantityOption, QueriesArgument, Space
+from pnsight.cli.options import FormatOption, OutOption, Quantity, QueriesArgument, Space
 from pnsight.cli.output import emit, say
 from pnsight.errors import QueryError
 
@@ -28,7 +28,10 @@ def query(
     queries: QueriesArgument = None,
     space: SpaceOption = None,
     query_file: QueryFileOption = None,
-    quantity: QuantityOption = Quantity.PNS,
+    quantity: Annotated[
+        Quantity | None,
+        typer.Option("--quantity", help="What to bound; by default what the model was fitted for, or pns."),
+    ] = None,
     level: Annotated[float, typer.Option("--level", help="Confidence of the intervals.", min=0.0, max=1.0)] = 0.9,
     format: FormatOption = None,
     out: OutOption = None,
@@ -36,7 +39,8 @@ def query(
     """Bound a quantity for subpopulations; no query means everyone."""
     fitted = pnsight.load(model)
     codes, kept = asked(fitted, queries, space, query_file)
-    columns = fitted.bounds(codes, quantity, level).columns()
+    asked_for = str(quantity or getattr(fitted, "quantity", Quantity.PNS))
+    columns = fitted.bounds(codes, asked_for, level).columns()
     emit({**{name: values for name, values in kept.items() if name not in columns}, **columns}, format, out)
 
 

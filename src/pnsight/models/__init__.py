@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pnsight.models.base import Model
+from pnsight.models.bound_regressor import BoundRegressor, ExactMLP, MaskMLP
 from pnsight.models.plug_in import PlugIn
 
-__all__ = ["Model", "PlugIn"]
+__all__ = ["BoundRegressor", "ExactMLP", "MaskMLP", "Model", "PlugIn"]

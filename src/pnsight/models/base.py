@@ -13,6 +13,7 @@ from pnsight.bound_table import BoundTable, settle
 from pnsight.bounds import bounds
 from pnsight.errors import ModelError
 from pnsight.law import FloatArray, Law
+from pnsight.progress import Progress, silent
 from pnsight.schema import Codes, QueryLike, Schema
 from pnsight.study import Study
 
@@ -24,12 +25,16 @@ class Model(ABC):
     study_: Study
 
     @abstractmethod
-    def fit(self, study: Study) -> Self:
+    def fit(self, study: Study, progress: Progress = silent) -> Self:
         """Learn from the study."""
 
     @abstractmethod
     def bounds(self, queries: QueryLike = None, quantity: str = "pns", level: float = 0.9) -> BoundTable:
         """Bounds on the quantity for each query; what a query does not name is left open."""
+
+    @abstractmethod
+    def raw_ends(self, codes: Codes, quantity: str = "pns") -> FloatArray:
+        """Both ends as computed, even where they cross or are NaN, shape (queries, 2); `bounds` is for users."""
 
     @abstractmethod
     def parameters(self) -> Mapping[str, Any]:
@@ -68,10 +73,15 @@ class LawModel(Model):
     def law(self, queries: QueryLike = None) -> Law:
         """The law of each query."""
 
+    def raw_ends(self, codes: Codes, quantity: str = "pns") -> FloatArray:
+        """The formulas at the model's law, shape (queries, 2)."""
+        return np.stack(bounds(self.law(codes), quantity), axis=1)
+
     def bounds(self, queries: QueryLike = None, quantity: str = "pns", level: float = 0.9) -> BoundTable:
         """Bounds on the quantity for each query; what a query does not name is left open."""
         codes = self.schema.encode(queries)
-        lower, upper, status = settle(*bounds(self.law(codes), quantity))
+        ends = self.raw_ends(codes, quantity)
+        lower, upper, status = settle(ends[:, 0], ends[:, 1])
         experimental, observational = support(self.counts(codes))
         return BoundTable(quantity, self.schema.format(codes), lower, upper, experimental, observational, status)
 

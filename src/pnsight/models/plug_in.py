@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 from pnsight.law import Law
 from pnsight.models.base import LawModel
+from pnsight.progress import Progress, silent
 from pnsight.schema import QueryLike
 from pnsight.study import Study
 
@@ -16,7 +17,7 @@ class PlugIn(LawModel):
 
     name: ClassVar[str] = "plug-in"
 
-    def fit(self, study: Study) -> Self:
+    def fit(self, study: Study, progress: Progress = silent) -> Self:
         """Keep the study; there is nothing else to learn."""
         self.study_ = study
         return self

@@ -1,0 +1,11 @@
+"""The paper's experiment: settings, resumable runs, scores against the oracle, tables and figures."""
+
+from __future__ import annotations
+
+from pnsight.benchmark.case_study import case_study
+from pnsight.benchmark.inspect import learning_curves, true_against_predicted
+from pnsight.benchmark.results import Results
+from pnsight.benchmark.run import run
+from pnsight.benchmark.settings import PRESETS, Grid, Setting
+
+__all__ = ["PRESETS", "Grid", "Results", "Setting", "case_study", "learning_curves", "run", "true_against_predicted"]

@@ -1,0 +1,170 @@
+"""Figures of the experiment, drawn from results: threshold sweeps, true against predicted, the leak, diagrams.
+
+Colours are of the Okabe-Ito palette and every series has its own marker, so figures read in grey and for
+colour-blind readers.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle, FancyArrowPatch
+
+from pnsight.benchmark.scores import Truth
+from pnsight.benchmark.summary import Row, fits
+from pnsight.law import FloatArray
+from pnsight.populations import Population
+
+matplotlib.use("Agg")
+
+STYLE: dict[Any, Any] = {
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.3,
+    "legend.frameon": False,
+    "svg.hashsalt": "pnsight",
+}
+LOOKS = {
+    "plug-in": ("#666666", ""),
+    "exact-mlp": ("#D55E00", "s"),
+    "mask-mlp": ("#0072B2", "o"),
+    "mask-mlp-relu": ("#56B4E9", "v"),
+    "mask-boosting": ("#009E73", "^"),
+    "mask-forest": ("#CC79A7", "D"),
+    "mask-nearest": ("#E69F00", "P"),
+}
+"""Colour and marker of each learner."""
+
+_ENDS = {"lower": "-", "upper": "--"}
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a figure, the same bytes for the same drawing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
+    figure.savefig(path, dpi=160, metadata=metadata, bbox_inches="tight")
+
+
+def threshold_sweep(rows: Sequence[Row], population: str, budget: int) -> Figure:
+    """Mean absolute error against the threshold: exact queries on the left, all queries on the right."""
+    mine = [row for row in fits(rows) if (row["population"], row["budget"]) == (population, budget)]
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(8.2, 3.4), layout="constrained")
+        panels = figure.subplots(1, 2)
+        for axes, space, title in zip(panels, ("exact", "mask"), ("exact queries", "all queries"), strict=True):
+            _sweep_panel(axes, mine, space)
+            axes.set(
+                title=f"{population}, {budget:,} rows: {title}", xlabel="rows a training query needs", yscale="log"
+            )
+        panels[0].set_ylabel("mean absolute error")
+        handles, labels = panels[0].get_legend_handles_labels()
+        more = [item for item in zip(*panels[1].get_legend_handles_labels(), strict=True) if item[1] not in labels]
+        handles, labels = handles + [h for h, _ in more], labels + [text for _, text in more]
+        figure.legend(handles, labels, loc="outside lower center", ncols=4)
+    return figure
+
+
+def _sweep_panel(axes: Axes, rows: Sequence[Row], space: str) -> None:
+    for learner, (colour, marker) in LOOKS.items():
+        for end, line in _ENDS.items():
+            column, name = f"{space}_{end}_mae", f"{learner}, {end}"
+            if learner == "plug-in":
+                values = [r[column] for r in rows if r["learner"] == learner and r["dropped"] == "undefined"]
+                if values:
+                    axes.axhline(fmean(values), color=colour, linestyle=line, label=name)
+                continue
+            sweep = _by_threshold(rows, learner, column)
+            if len(sweep) > 1:
+                axes.plot(
+                    list(sweep), list(sweep.values()), color=colour, linestyle=line, marker=marker, ms=4, label=name
+                )
+
+
+def _by_threshold(rows: Sequence[Row], learner: str, column: str) -> dict[int, float]:
+    found: dict[int, list[float]] = defaultdict(list)
+    for row in rows:
+        if row["learner"] == learner and row["validation"] == "queries" and row[column] is not None:
+            found[int(row["threshold"])].append(row[column])
+    return {threshold: fmean(values) for threshold, values in sorted(found.items())}
+
+
+def true_against_predicted(truth: Truth, predicted: Mapping[str, tuple[FloatArray, FloatArray]], title: str) -> Figure:
+    """Oracle bounds on x, predicted on y, as densities: a row of panels a learner, lower and upper end."""
+    with matplotlib.rc_context({**STYLE, "axes.grid": False}):
+        figure = Figure(figsize=(6.4, 2.9 * len(predicted)), layout="constrained")
+        grid = figure.subplots(len(predicted), 2, squeeze=False, sharex=True, sharey=True)
+        for panels, (learner, ends) in zip(grid, predicted.items(), strict=True):
+            for axes, end, ours, right in zip(panels, _ENDS, ends, (truth.lower, truth.upper), strict=True):
+                _density(axes, right, ours)
+                axes.set_title(f"{learner}: {end} end")
+            panels[0].set_ylabel("predicted")
+        for axes in grid[-1]:
+            axes.set_xlabel("true")
+        figure.suptitle(title)
+    return figure
+
+
+def _density(axes: Axes, true: FloatArray, ours: FloatArray) -> None:
+    defined = ~np.isnan(ours)
+    edges = np.linspace(0, 1, 81)
+    axes.hist2d(true[defined], ours[defined], bins=[edges, edges], norm=LogNorm(), cmap="viridis", rasterized=True)
+    axes.plot([0, 1], [0, 1], color="black", linewidth=0.8)
+    axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
+
+
+def learning_curves(curves: Sequence[Row], title: str) -> Figure:
+    """Training, validation and oracle error against epochs: a panel for each way to validate."""
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(8.2, 3.6), layout="constrained")
+        panels = figure.subplots(1, 2, sharey=True)
+        for axes, validation in zip(panels, ("queries", "rows"), strict=True):
+            _curve_panel(axes, [row for row in curves if row["validated_by"] == validation])
+            axes.set(title=f"validation by {validation}", xlabel="epoch", xscale="log", yscale="log")
+        panels[0].set_ylabel("root mean squared error;\noracle: mean absolute error")
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+        figure.suptitle(title)
+    return figure
+
+
+def _curve_panel(axes: Axes, rows: Sequence[Row]) -> None:
+    series = {
+        "training": ("training", "#666666", ":"),
+        "validation": ("validation", "#E69F00", "-"),
+        "oracle_exact": ("oracle, exact queries", "#D55E00", "--"),
+        "oracle_mask": ("oracle, all queries", "#0072B2", "-."),
+    }
+    rows = [row for row in rows if row["end"] == "lower"]
+    epochs = [row["epoch"] for row in rows]
+    for column, (name, colour, line) in series.items():
+        axes.plot(epochs, [row[column] for row in rows], color=colour, linestyle=line, label=name)
+    kept = min(rows, key=lambda row: float(row["validation"]))
+    axes.axvline(kept["epoch"], color="black", linewidth=0.8, label="checkpoint kept")
+
+
+def diagram(population: Population) -> Figure:
+    """The causal diagram of a population, from its arrows."""
+    places = {"Z": (0.5, 1.0), "X": (0.0, 0.0), "Y": (1.0, 0.0), "M": (0.5, -0.5), "H": (0.5, 0.5)}
+    nodes = dict.fromkeys(["Z", *(node for arrow in population.arrows for node in arrow)])
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(2.2, 2.2), layout="constrained")
+        axes = figure.subplots()
+        for cause, effect in population.arrows:
+            style: dict[str, Any] = {"arrowstyle": "-|>", "mutation_scale": 14, "shrinkA": 13, "shrinkB": 13}
+            axes.add_patch(FancyArrowPatch(places[cause], places[effect], color="black", **style))
+        for node in nodes:
+            axes.add_patch(Circle(places[node], 0.13, facecolor="white", edgecolor="black"))
+            axes.text(*places[node], node, ha="center", va="center")
+        axes.set(xlim=(-0.25, 1.25), ylim=(-0.75, 1.25), aspect="equal", title=population.name)
+        axes.axis("off")
+    return figure

@@ -1,0 +1,103 @@
+"""One fit of the benchmark: sample, learn, score."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from pnsight import populations
+from pnsight.benchmark.scores import Truth, crossings, decision_scores, errors, truth
+from pnsight.benchmark.settings import Setting
+from pnsight.errors import ModelError
+from pnsight.law import FloatArray
+from pnsight.models import BoundRegressor, Model
+from pnsight.models.examples import feasible_examples, split_rows
+from pnsight.study import Study
+
+HELD_OUT_SUPPORT = 300
+"""Held-out rows that a query needs in both tables to be scored without an oracle."""
+
+Row = dict[str, Any]
+
+
+@lru_cache(maxsize=2)
+def sampled(population: str, budget: int, seed: int) -> Study:
+    """The study of a setting: as many observational as experimental rows."""
+    return populations.get(population).sample(experimental=budget, observational=budget, seed=seed)
+
+
+def fit_and_score(setting: Setting) -> list[Row]:
+    """Rows of results for one fit: two for the plug-in, whose scores depend on which answers are dropped."""
+    study, held_out = sampled(setting.population, setting.budget, setting.seed), None
+    if setting.held_out:
+        study, held_out = split_rows(study, setting.held_out, np.random.default_rng([setting.seed, 2]))
+    started = time.perf_counter()
+    try:
+        model = setting.model().fit(study)
+    except ModelError as error:
+        return [{**asdict(setting), "note": str(error), "seconds": time.perf_counter() - started}]
+    seconds = time.perf_counter() - started
+    known = truth(setting.population)
+    lower, upper = raw_bounds(model, known)
+    shared = {
+        **asdict(setting),
+        **_learned(model),
+        **crossings(known, lower, upper),
+        **decision_scores(known, lower, upper),
+        **_held_out_errors(model, held_out),
+        "seconds": seconds,
+    }
+    kept = _kept(setting, lower, upper)
+    rows = [{**shared, "dropped": name, **errors(known, lower, upper, keep)} for name, keep in kept.items()]
+    return [_without_mask(row) for row in rows] if _space(model) == "exact" else rows
+
+
+def _without_mask(row: Row) -> Row:
+    """A learner of exact queries has no scores over all queries."""
+    return {name: value for name, value in row.items() if not name.startswith("mask_")}
+
+
+def _space(model: Model) -> str:
+    return model.space if isinstance(model, BoundRegressor) else "mask"
+
+
+def _kept(setting: Setting, lower: FloatArray, upper: FloatArray) -> dict[str, Any]:
+    """Which queries are scored, by the name of the convention."""
+    defined = ~(np.isnan(lower) | np.isnan(upper))
+    if setting.learner != "plug-in":
+        return {"": defined}
+    return {"undefined": defined, "infeasible": defined & (lower <= upper)}
+
+
+def raw_bounds(model: Model, known: Truth) -> tuple[FloatArray, FloatArray]:
+    """Ends as the model computes them, crossings included; NaN where it has no answer."""
+    asked = known.exact if _space(model) == "exact" else np.ones_like(known.exact)
+    ends = np.full((len(known.codes), 2), np.nan)
+    ends[asked] = model.raw_ends(known.codes[asked])
+    return ends[:, 0], ends[:, 1]
+
+
+def _learned(model: Model) -> Row:
+    if not isinstance(model, BoundRegressor):
+        return {}
+    chosen = {"chosen_threshold": model.threshold_, "examples": model.examples_}
+    epochs = (
+        {}
+        if model.regressor is not None
+        else dict(zip(("lower_epoch", "upper_epoch"), model.best_epochs_, strict=True))
+    )
+    return {**chosen, **epochs}
+
+
+def _held_out_errors(model: Model, held_out: Study | None) -> Row:
+    """Distance to the plug-in bounds of rows that the learner did not see, on well-supported queries."""
+    if held_out is None:
+        return {}
+    examples = feasible_examples(held_out, _space(model), "pns").supported(HELD_OUT_SUPPORT)
+    distance = np.abs(model.raw_ends(examples.codes) - examples.ends)
+    lower, upper = np.nanmean(distance, axis=0)
+    return {"held_out_queries": len(examples), "held_out_lower_mae": float(lower), "held_out_upper_mae": float(upper)}

@@ -1,0 +1,149 @@
+"""Results on disk: one CSV line a row, appended in one write, so that a killed run loses nothing finished."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import platform
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from pnsight._version import __version__
+from pnsight.benchmark.scores import THETAS
+from pnsight.benchmark.settings import Setting
+from pnsight.errors import OutputError
+
+_SPACES = ("exact", "mask")
+COLUMNS: Sequence[str] = (
+    *(field.name for field in fields(Setting)),
+    "dropped",
+    "chosen_threshold",
+    "examples",
+    "lower_epoch",
+    "upper_epoch",
+    *(f"{space}_{what}" for space in _SPACES for what in ("lower_mae", "upper_mae", "scored", "crossed")),
+    *(f"{space}_{what}_{theta}" for space in _SPACES for theta in THETAS for what in ("agree", "wrong")),
+    "held_out_queries",
+    "held_out_lower_mae",
+    "held_out_upper_mae",
+    "seconds",
+    "run",
+    "note",
+)
+"""Columns of the results, in order."""
+
+_WORDS = ("population", "learner", "threshold", "validation", "dropped", "run", "note")
+_VERSIONED = ("numpy", "scipy", "jax", "jaxlib", "optax", "scikit-learn", "duckdb", "narwhals")
+
+
+class Results:
+    """The rows in a folder: `fits.csv`, and `runs.jsonl` with the machine, versions and command of each run."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.path = folder / "fits.csv"
+
+    def rows(self) -> list[dict[str, Any]]:
+        """All complete rows, numbers as numbers and blanks as None."""
+        if not self.path.exists():
+            return []
+        text = self.path.read_text(encoding="utf-8")
+        complete = text[: text.rfind("\n") + 1]
+        return [_typed(row) for row in csv.DictReader(io.StringIO(complete))]
+
+    def done(self) -> set[Setting]:
+        """Settings that have their rows."""
+        names = [field.name for field in fields(Setting)]
+        return {Setting(**{name: _word(row, name) for name in names}) for row in self.rows()}
+
+    def start(self, command: str) -> str:
+        """Note a new run and drop a line that a killed run left unfinished; gives the run's name."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._mend()
+            started = datetime.now(UTC).isoformat(timespec="seconds")
+            run = f"{started}-{os.getpid()}"
+            self._append("runs.jsonl", json.dumps({"run": run, "command": command, **environment()}) + "\n")
+        except OSError as error:
+            raise OutputError(f"cannot write results to {str(self.folder)!r}: {error.strerror}.") from None
+        return run
+
+    def add(self, rows: Iterable[dict[str, Any]], run: str) -> None:
+        """Append the rows of one fit in one write."""
+        buffer = io.StringIO()
+        writer = csv.DictWriter(buffer, COLUMNS, lineterminator="\n", extrasaction="raise")
+        writer.writerows({name: _cell(value) for name, value in {**row, "run": run}.items()} for row in rows)
+        self._append(self.path.name, buffer.getvalue())
+
+    def _append(self, name: str, text: str) -> None:
+        handle = os.open(self.folder / name, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        try:
+            os.write(handle, text.encode())
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+    def _mend(self) -> None:
+        """Start the file with its header, and cut off half a line at its end."""
+        if not self.path.exists():
+            self._append(self.path.name, ",".join(COLUMNS) + "\n")
+        content = self.path.read_bytes()
+        whole = content.rfind(b"\n") + 1
+        if whole < len(content):
+            os.truncate(self.path, whole)
+        header = content.split(b"\n", 1)[0].decode()
+        if header != ",".join(COLUMNS):
+            raise OutputError(f"{str(self.path)!r} has other columns than this version writes; name another --results.")
+
+
+def environment() -> dict[str, Any]:
+    """Machine and versions, as far as results depend on them."""
+    return {
+        "pnsight": __version__,
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "processor": _processor(),
+        "system": platform.system(),
+        "cores": os.cpu_count(),
+        "versions": {name: version(name) for name in _VERSIONED},
+    }
+
+
+def _processor() -> str:
+    """The processor's own name where the system tells it."""
+    told = Path("/proc/cpuinfo")
+    lines = told.read_text(encoding="utf-8").splitlines() if told.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor()
+
+
+def command_line() -> str:
+    """The command as a person would type it again."""
+    return " ".join(["pnsight", *sys.argv[1:]])
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return "" if value is None else value
+
+
+def _typed(row: dict[str, str]) -> dict[str, Any]:
+    return {name: text if name in _WORDS else _number(text) for name, text in row.items()}
+
+
+def _number(text: str) -> float | int | None:
+    if not text:
+        return None
+    return float(text) if set(text) - set("-0123456789") else int(text)
+
+
+def _word(row: dict[str, Any], name: str) -> Any:
+    return float(row[name]) if name == "held_out" else row[name]

@@ -1,0 +1,72 @@
+"""Scores of estimated bounds against the oracle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from pnsight import lattice, populations
+from pnsight.decide import NONE, NOT, TREAT, UNCERTAIN, decisions
+from pnsight.law import FloatArray
+from pnsight.schema import OPEN, Codes
+
+THETAS = (0.3, 0.5)
+"""Decision thresholds that every result is scored at."""
+
+
+@dataclass(frozen=True)
+class Truth:
+    """Oracle bounds of all queries of a population, in the order of `lattice.mask_queries`."""
+
+    codes: Codes
+    exact: npt.NDArray[np.bool_]
+    lower: FloatArray
+    upper: FloatArray
+
+
+@cache
+def truth(population: str, quantity: str = "pns") -> Truth:
+    """Oracle bounds of all queries of the population of that name."""
+    known = populations.get(population)
+    codes = lattice.mask_queries(known.schema)
+    answer = known.bounds(codes, quantity)
+    return Truth(codes, (codes != OPEN).all(axis=1), answer.lower, answer.upper)
+
+
+def errors(
+    known: Truth, lower: FloatArray, upper: FloatArray, scored: npt.NDArray[np.bool_]
+) -> dict[str, float | int | None]:
+    """Mean absolute error by space and end over the scored queries, and how many of each space those are."""
+    result: dict[str, float | int | None] = {}
+    for space, inside in {"exact": known.exact, "mask": np.ones_like(known.exact)}.items():
+        rows = inside & scored
+        result[f"{space}_scored"] = int(rows.sum())
+        for end, ours, theirs in (("lower", lower, known.lower), ("upper", upper, known.upper)):
+            result[f"{space}_{end}_mae"] = float(np.abs(ours - theirs)[rows].mean()) if rows.any() else None
+    return result
+
+
+def decision_scores(known: Truth, lower: FloatArray, upper: FloatArray) -> dict[str, float | None]:
+    """By space and theta: share of decisions that agree with the oracle's, and of confident ones it contradicts.
+
+    A query without an answer, or with lower above upper, agrees with nothing and is not confident.
+    """
+    result: dict[str, float | None] = {}
+    for theta in THETAS:
+        right, ours = decisions(known.lower, known.upper, theta), decisions(lower, upper, theta)
+        for space, inside in {"exact": known.exact, "mask": np.ones_like(known.exact)}.items():
+            a, b = right[inside], ours[inside]
+            confident = (b == TREAT) | (b == NOT)
+            contradicted = confident & (a != b) & (a != UNCERTAIN)
+            result[f"{space}_agree_{theta}"] = float((a == b).mean()) if (b != NONE).any() else None
+            result[f"{space}_wrong_{theta}"] = float(contradicted.sum() / confident.sum()) if confident.any() else None
+    return result
+
+
+def crossings(known: Truth, lower: FloatArray, upper: FloatArray) -> dict[str, int]:
+    """Queries with lower above upper, by space."""
+    crossed = lower > upper
+    return {"exact_crossed": int((crossed & known.exact).sum()), "mask_crossed": int(crossed.sum())}

@@ -1,0 +1,245 @@
+"""Results boiled down: Table 1 with ours beside the paper's, per selection rule, and the claims recomputed.
+
+Everything here is a function of rows of results; nothing is fitted.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from pnsight.benchmark.paper import COLUMNS, TABLE_1, reported
+from pnsight.benchmark.settings import LEARNERS
+
+Row = Mapping[str, Any]
+ENDS = ("lower", "upper")
+
+ORACLE, FIXED, AUTO = "oracle", "fixed", "auto"
+RULES: Mapping[str, Callable[[Row], bool]] = {
+    ORACLE: lambda row: row["validation"] == "queries",
+    FIXED: lambda row: row["validation"] == "queries" and row["threshold"] == "300",
+    AUTO: lambda row: row["validation"] == "rows" and row["threshold"] == "auto",
+}
+"""Who chooses the threshold: the oracle, as in the paper; nobody (300 rows); held-out rows."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number of a table: mean error over seeds at the chosen threshold, beside the paper's."""
+
+    population: str
+    budget: int
+    space: str
+    learner: str
+    end: str
+    mae: float
+    threshold: str
+    seeds: int
+    paper: float | None
+
+    @property
+    def ratio(self) -> float | None:
+        """Ours over the paper's."""
+        return None if not self.paper else self.mae / self.paper
+
+
+def fits(rows: Iterable[Row], held_out: bool = False) -> list[Row]:
+    """Rows with scores; by default those whose learner saw all rows of its budget."""
+    return [row for row in rows if not row["note"] and bool(row["held_out"]) == held_out]
+
+
+def cells(rows: Sequence[Row], rule: str = ORACLE, dropped: str = "undefined") -> list[Cell]:
+    """All cells that the rows support: per threshold the mean over seeds, then the smallest, by space and end.
+
+    `dropped` names the convention of the plug-in: only undefined answers dropped, or infeasible ones too.
+    """
+    groups: dict[tuple[Any, ...], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in fits(rows):
+        plain = not row["validation"]
+        if (row["dropped"] != dropped) if plain else not RULES[rule](row):
+            continue
+        for space in ("exact", "mask"):
+            for end in ENDS:
+                if (mae := row[f"{space}_{end}_mae"]) is not None:
+                    groups[row["population"], row["budget"], row["learner"], space, end][row["threshold"]].append(mae)
+    return sorted((_cell(key, by_threshold) for key, by_threshold in groups.items()), key=_order)
+
+
+def _cell(key: tuple[Any, ...], by_threshold: Mapping[str, list[float]]) -> Cell:
+    population, budget, learner, space, end = key
+    threshold, values = min(by_threshold.items(), key=lambda item: fmean(item[1]))
+    paper = reported(population, budget, space, learner, end)
+    return Cell(population, budget, space, learner, end, fmean(values), threshold, len(values), paper)
+
+
+def _order(cell: Cell) -> tuple[Any, ...]:
+    return cell.population, cell.budget, cell.space, list(LEARNERS).index(cell.learner), cell.end
+
+
+def table(found: Sequence[Cell]) -> dict[str, list[Any]]:
+    """Cells with lower and upper end side by side, as columns."""
+    pairs: dict[tuple[Any, ...], dict[str, Cell]] = defaultdict(dict)
+    for cell in found:
+        pairs[cell.population, cell.budget, cell.space, cell.learner][cell.end] = cell
+    columns: dict[str, list[Any]] = defaultdict(list)
+    for (population, budget, space, learner), ends in pairs.items():
+        columns["population"].append(population)
+        columns["budget"].append(budget)
+        columns["space"].append(space)
+        columns["learner"].append(learner)
+        for end in ENDS:
+            columns[f"{end} mae"].append(_short(ends[end].mae))
+            columns["paper" if end == "lower" else "paper "].append(_short(ends[end].paper))
+            columns["ratio" if end == "lower" else "ratio "].append(_ratio(ends[end].ratio))
+        columns["threshold"].append("/".join(dict.fromkeys(ends[end].threshold for end in ENDS)))
+        columns["seeds"].append(ends["lower"].seeds)
+    return dict(columns)
+
+
+def _short(value: float | None) -> str:
+    return "" if value is None else f"{value:.4f}"
+
+
+def _ratio(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
+
+
+def mean_ratio(found: Iterable[Cell]) -> float | None:
+    """Mean of ours over the paper's where the paper has a number."""
+    ratios = [cell.ratio for cell in found if cell.ratio is not None]
+    return fmean(ratios) if ratios else None
+
+
+def preferred_thresholds(rows: Sequence[Row]) -> dict[str, list[Any]]:
+    """The threshold at which each learner's mean error over both ends is smallest, by population, budget and space."""
+    sums: dict[tuple[Any, ...], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in fits(rows):
+        if row["validation"] == "queries":
+            for space in ("exact", "mask"):
+                ends = [row[f"{space}_{end}_mae"] for end in ENDS]
+                if None not in ends:
+                    key = row["population"], row["budget"], space, row["learner"]
+                    sums[key][row["threshold"]].append(fmean(ends))
+    columns: dict[str, list[Any]] = defaultdict(list)
+    for key, by_threshold in sorted(sums.items()):
+        if len(by_threshold) > 1:
+            best = min(by_threshold, key=lambda threshold: fmean(by_threshold[threshold]))
+            for name, value in zip(("population", "budget", "space", "learner"), key, strict=True):
+                columns[name].append(value)
+            columns["best threshold"].append(best)
+            columns["tried"].append(" ".join(sorted(by_threshold, key=int)))
+    return dict(columns)
+
+
+@dataclass(frozen=True)
+class Claims:
+    """The abstract's claims: mean error of the learners and by how much it lies below the baseline's."""
+
+    source: str
+    mean_mae: float
+    below_baseline: float
+
+
+def claims(found: Sequence[Cell]) -> Claims:
+    """The abstract's two claims recomputed from cells: over all populations, budgets, spaces and ends."""
+    values = {(c.population, c.budget, c.space, c.learner, c.end): c.mae for c in found}
+    return _claims("ours", values)
+
+
+def paper_claims() -> Claims:
+    """The same computed from the paper's own table."""
+    return _claims("paper's Table 1", TABLE_1)
+
+
+def _claims(source: str, values: Mapping[tuple[str, int, str, str, str], float]) -> Claims:
+    learned, reductions = [], []
+    for (population, budget, space, learner, end), mae in values.items():
+        baseline = values.get((population, budget, space, "plug-in", end))
+        if learner in ("exact-mlp", "mask-mlp") and (space, learner) in COLUMNS and baseline:
+            learned.append(mae)
+            reductions.append(1 - mae / baseline)
+    return Claims(source, fmean(learned), fmean(reductions))
+
+
+def gap_to_oracle(rows: Sequence[Row]) -> dict[str, list[Any]]:
+    """Error with the threshold chosen on held-out rows, beside the oracle's choice with validation by queries."""
+    seeds = {(r["population"], r["budget"], r["learner"], r["seed"]) for r in fits(rows) if RULES[AUTO](r)}
+    shared = [r for r in rows if (r["population"], r["budget"], r["learner"], r["seed"]) in seeds]
+    honest = {_place(cell): cell for cell in cells(shared, AUTO) if cell.threshold}
+    columns: dict[str, list[Any]] = defaultdict(list)
+    for cell in cells(shared, ORACLE):
+        if (other := honest.get(_place(cell))) is not None and cell.threshold:
+            for name in ("population", "budget", "space", "learner", "end"):
+                columns[name].append(getattr(cell, name))
+            columns["oracle's choice"].append(_short(cell.mae))
+            columns["held-out rows' choice"].append(_short(other.mae))
+            columns["ratio"].append(_ratio(other.mae / cell.mae if cell.mae else None))
+    return dict(columns)
+
+
+def _place(cell: Cell) -> tuple[Any, ...]:
+    return cell.population, cell.budget, cell.space, cell.learner, cell.end
+
+
+def crossing_table(rows: Sequence[Row]) -> dict[str, list[Any]]:
+    """Mean share of queries whose lower end came out above the upper, by learner and population."""
+    shares: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for row in fits(rows):
+        if row["mask_scored"] and row["dropped"] != "infeasible":
+            shares[row["learner"], row["population"]].append(row["mask_crossed"] / row["mask_scored"])
+    return {
+        "learner": [learner for learner, _ in sorted(shares)],
+        "population": [population for _, population in sorted(shares)],
+        "crossed": [f"{fmean(shares[key]):.2%}" for key in sorted(shares)],
+        "fits": [len(shares[key]) for key in sorted(shares)],
+    }
+
+
+def decision_table(rows: Sequence[Row], budget: int = 200_000) -> dict[str, list[Any]]:
+    """Decisions over all queries against the oracle's: agreement, and confident answers that it contradicts."""
+    groups: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
+    for row in fits(rows):
+        usual = row["threshold"] in ("", "300", "auto") and row["dropped"] != "infeasible"
+        if row["budget"] == budget and usual and row["mask_agree_0.5"] is not None:
+            groups[row["learner"], row["threshold"], row["population"]].append(row)
+    columns: dict[str, list[Any]] = defaultdict(list)
+    for (learner, threshold, population), found in sorted(groups.items()):
+        columns["learner"].append(f"{learner} {threshold}".strip())
+        columns["population"].append(population)
+        for theta in (0.3, 0.5):
+            columns[f"agree at {theta}"].append(_percent(row[f"mask_agree_{theta}"] for row in found))
+            columns[f"contradicted at {theta}"].append(_percent(row[f"mask_wrong_{theta}"] for row in found))
+        columns["seeds"].append(len({row["seed"] for row in found}))
+    return dict(columns)
+
+
+def _percent(values: Iterable[float | None]) -> str:
+    found = [value for value in values if value is not None]
+    return f"{fmean(found):.2%}" if found else ""
+
+
+def held_out_table(rows: Sequence[Row]) -> dict[str, list[Any]]:
+    """Error on held-out, well-supported queries beside the oracle error of the same fits, and both ranks."""
+    groups: dict[str, list[Row]] = defaultdict(list)
+    for row in fits(rows, held_out=True):
+        if row["dropped"] != "infeasible":
+            groups[row["population"]].append(row)
+    columns: dict[str, list[Any]] = defaultdict(list)
+    for population, found in sorted(groups.items()):
+        held_out = {row["learner"]: (row["held_out_lower_mae"] + row["held_out_upper_mae"]) / 2 for row in found}
+        oracle = {row["learner"]: (row["mask_lower_mae"] + row["mask_upper_mae"]) / 2 for row in found}
+        for learner in sorted(held_out, key=lambda name: held_out[name]):
+            columns["population"].append(population)
+            columns["learner"].append(learner)
+            columns["held-out error"].append(_short(held_out[learner]))
+            columns["oracle error"].append(_short(oracle[learner]))
+            columns["held-out rank"].append(_rank(held_out, learner))
+            columns["oracle rank"].append(_rank(oracle, learner))
+    return dict(columns)
+
+
+def _rank(values: Mapping[str, float], name: str) -> int:
+    return 1 + sorted(values.values()).index(values[name])

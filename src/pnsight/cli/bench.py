@@ -1,0 +1,182 @@
+"""`pnsight bench`: the paper's experiment, run in pieces and shown beside the paper's numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import pnsight
+from pnsight.cli.bar import bar
+from pnsight.cli.options import FormatOption, OutOption, SeedOption
+from pnsight.cli.output import emit, say
+from pnsight.errors import PnsightError
+from pnsight.text import aligned
+
+app = typer.Typer(help="Run the paper's experiment and show it beside the paper.", no_args_is_help=True)
+
+
+class Preset(StrEnum):
+    """Named experiments."""
+
+    SMOKE = "smoke"
+    BASELINE = "baseline"
+    QUICK = "quick"
+    PAPER = "paper"
+    LEARNERS = "learners"
+    HONEST = "honest"
+    HELD_OUT = "held-out"
+
+
+class Backend(StrEnum):
+    """Where fits run."""
+
+    LOKY = "loky"
+    DASK = "dask"
+
+
+class Rule(StrEnum):
+    """Who chooses the threshold."""
+
+    ORACLE = "oracle"
+    FIXED = "fixed"
+    AUTO = "auto"
+
+
+ResultsOption = Annotated[Path, typer.Option("--results", help="Folder with the results.")]
+ListOption = str | None
+DEFAULT_RESULTS = Path("benchmarks/results")
+
+
+@app.command("run")
+def run(
+    preset: Annotated[Preset, typer.Option("--preset", help="Which experiment.")] = Preset.QUICK,
+    populations: Annotated[
+        ListOption, typer.Option("--populations", help="Comma-separated, instead of the preset's.")
+    ] = None,
+    budgets: Annotated[ListOption, typer.Option("--budgets", help="Rows of each table, comma-separated.")] = None,
+    seeds: Annotated[ListOption, typer.Option("--seeds", help="Comma-separated.")] = None,
+    thresholds: Annotated[ListOption, typer.Option("--thresholds", help="Numbers or auto, comma-separated.")] = None,
+    learners: Annotated[ListOption, typer.Option("--learners", help="Comma-separated.")] = None,
+    validations: Annotated[ListOption, typer.Option("--validations", help="queries, rows or both.")] = None,
+    jobs: Annotated[int, typer.Option("--jobs", help="Fits at a time, one thread each.", min=1)] = 2,
+    backend: Annotated[Backend, typer.Option("--backend", help="Where fits run.")] = Backend.LOKY,
+    results: ResultsOption = DEFAULT_RESULTS,
+) -> None:
+    """Fit what is missing of an experiment; a run that was stopped goes on where it was."""
+    chosen = {
+        "populations": _words(populations),
+        "budgets": _numbers("--budgets", budgets),
+        "seeds": _numbers("--seeds", seeds),
+        "thresholds": _words(thresholds),
+        "learners": _words(learners),
+        "validations": _words(validations),
+    }
+    changes: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
+    grids = [replace(grid, **changes) for grid in pnsight.benchmark.PRESETS[preset]]
+    settings = list(dict.fromkeys(setting for grid in grids for setting in grid.settings()))
+    store = pnsight.benchmark.Results(results)
+    with bar("fits") as progress:
+        fitted = pnsight.benchmark.run(settings, store, jobs, backend, progress)
+    say(f"{fitted} fitted, {len(settings) - fitted} were there; results in {store.path}")
+
+
+@app.command("show")
+def show(
+    results: ResultsOption = DEFAULT_RESULTS,
+    rule: Annotated[Rule, typer.Option("--rule", help="Who chooses the threshold.")] = Rule.ORACLE,
+    figures: Annotated[Path | None, typer.Option("--figures", help="Folder to draw threshold sweeps into.")] = None,
+    format: FormatOption = None,
+    out: OutOption = None,
+) -> None:
+    """Show Table 1 with ours beside the paper's."""
+    summary = pnsight.benchmark.summary
+    rows = pnsight.benchmark.Results(results).rows()
+    if not rows:
+        raise PnsightError(f"no results in {str(results)!r}; make some with: pnsight bench run --results {results}")
+    cells = summary.cells(rows, rule)
+    emit(summary.table(cells), format, out)
+    ratio = summary.mean_ratio(cells)
+    if ratio is not None:
+        say(f"mean of ours over the paper's: {ratio:.2f}; threshold chosen by: {rule}")
+    if figures is not None:
+        _draw_sweeps(rows, figures)
+
+
+def _draw_sweeps(rows: list[dict[str, Any]], folder: Path) -> None:
+    figures = pnsight.benchmark.figures
+    for population, budget in sorted({(row["population"], row["budget"]) for row in rows if row["validation"]}):
+        path = folder / f"sweep-{population.replace(':', '-')}-{budget}.svg"
+        figures.save(figures.threshold_sweep(rows, population, budget), path)
+        say(f"wrote {path}")
+
+
+@app.command("case")
+def case(
+    budget: Annotated[int, typer.Option("--budget", help="Rows of each table.", min=1000)] = 200_000,
+    threshold: Annotated[int, typer.Option("--threshold", help="Rows a training query needs.", min=1)] = 300,
+    seed: SeedOption = 1,
+    format: FormatOption = None,
+    out: OutOption = None,
+) -> None:
+    """Fit and show the paper's case study: a rare profile and its one-open variants, with decisions."""
+    with bar("training") as progress:
+        columns = pnsight.benchmark.case_study(budget, seed, threshold, progress)
+    emit(columns, format, out)
+
+
+@app.command("curves")
+def curves(
+    population: Annotated[str, typer.Argument(help="A population by name.")] = "covariate",
+    budget: Annotated[int, typer.Option("--budget", help="Rows of each table.", min=1000)] = 200_000,
+    threshold: Annotated[int, typer.Option("--threshold", help="Rows a training query needs.", min=1)] = 300,
+    seed: SeedOption = 1,
+    figure: Annotated[Path | None, typer.Option("--figure", help="File to draw them into, .svg or .png.")] = None,
+    format: FormatOption = None,
+    out: OutOption = None,
+) -> None:
+    """Train Mask-MLP both ways to validate and follow training, validation and oracle error by epoch."""
+    with bar("training") as progress:
+        rows = pnsight.benchmark.learning_curves(population, budget, threshold, seed, progress)
+    emit({name: [row[name] for row in rows] for name in rows[0]}, format, out)
+    if figure is not None:
+        title = f"Mask-MLP's lower bound: {population}, {budget:,} rows, threshold {threshold}"
+        pnsight.benchmark.figures.save(pnsight.benchmark.figures.learning_curves(rows, title), figure)
+
+
+@app.command("scatter")
+def scatter(
+    population: Annotated[str, typer.Argument(help="A population by name.")],
+    figure: Annotated[Path, typer.Option("--figure", help="File to draw into, .svg or .png.")],
+    budget: Annotated[int, typer.Option("--budget", help="Rows of each table.", min=1000)] = 200_000,
+    threshold: Annotated[int, typer.Option("--threshold", help="Rows a training query needs.", min=1)] = 300,
+    seed: SeedOption = 1,
+) -> None:
+    """Fit the learners and draw true against predicted bounds of all queries."""
+    with bar("training") as progress:
+        drawn = pnsight.benchmark.true_against_predicted(population, budget, threshold, seed, progress)
+    pnsight.benchmark.figures.save(drawn, figure)
+    say(f"wrote {figure}")
+
+
+def print_section(title: str, columns: dict[str, list[Any]]) -> None:
+    """A titled table, if there is anything in it."""
+    if columns:
+        print(f"\n{title}\n\n{aligned(columns)}")
+
+
+def _words(text: str | None) -> tuple[str, ...] | None:
+    return None if text is None else tuple(pnsight.schema.split_names(text))
+
+
+def _numbers(option: str, text: str | None) -> tuple[int, ...] | None:
+    words = _words(text)
+    if words is None:
+        return None
+    try:
+        return tuple(int(word.replace("k", "000")) for word in words)
+    except ValueError:
+        raise PnsightError(f"{option} is {text!r}; give whole numbers separated by commas, such as 50k,200k.") from None
