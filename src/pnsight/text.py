@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-
 _NUMBER = re.compile(r"|-?[\d,]*\.?\d+(e[-+]\d+)?%?")
 
 

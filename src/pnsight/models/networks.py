@@ -57,7 +57,7 @@ def initialise(key: jax.Array, sizes: Sequence[int]) -> Parameters:
     """
     # One draw for all layers: compiling the generator once per array would take longer than compiling the training.
     parts = [outputs * (inputs + 1) for inputs, outputs in pairwise(sizes)]
-    draws = jnp.split(jax.random.uniform(key, sum(parts), jnp.float32, -1, 1), list(accumulate(parts))[:-1])
+    draws = jnp.split(jax.random.uniform(key, (sum(parts),), jnp.float32, -1, 1), list(accumulate(parts))[:-1])
     return tuple(_layer(draw, inputs) for draw, inputs in zip(draws, sizes[:-1], strict=True))
 
 

@@ -30,6 +30,9 @@ T = TypeVar("T")
 BLOCK = 512
 """Rows per step of the innermost loop: the hidden values of so many stay in the processor's cache."""
 
+EPOCHS_PER_CALL = 10
+"""Epochs per call of compiled code, whose orders of the rows are held in memory together."""
+
 FEWEST_ROWS = 4096
 """Data are padded to this many rows, and beyond it to a power of two."""
 
@@ -106,12 +109,12 @@ class _Learner(NamedTuple):
     optimiser_state: Any
 
 
-class _Best(NamedTuple):
-    """The best checkpoint of each of K networks, its validation MSE (K,) and its epoch (K,)."""
+class _Checkpoint(NamedTuple):
+    """One network as it was after some epoch, and its validation MSE then."""
 
-    parameters: Parameters
-    mse: jax.Array
-    epoch: jax.Array
+    network: Layers
+    mse: float
+    epoch: int
 
 
 class _Seen(NamedTuple):
@@ -144,16 +147,17 @@ def train_networks(
     held_out = _table("validation", validation, like=table)
     watched = {name: _table(f"monitor {name!r}", data, like=table) for name, data in (monitors or {}).items()}
     fresh = _start(jax.random.key(seed), (table.inputs.shape[1], *hidden, 1), table.targets.shape[1])
-    best = _nothing_yet(fresh.parameters)
+    best = [_Checkpoint(network, np.inf, 0) for network in _unstacked(fresh.parameters)]
     seen: list[_Seen] = []
     for epoch, learner, train_mse in _validated_epochs(fresh, table, activation, protocol, seed):
-        mse, _ = _errors(learner.parameters, held_out, activation)
-        best = _keep_better(best, learner.parameters, mse, epoch)
+        mse = np.asarray(_errors(learner.parameters, held_out, activation)[0])
+        best = _better(best, _unstacked(learner.parameters), mse, epoch)
         mae = {name: np.asarray(_errors(learner.parameters, data, activation)[1]) for name, data in watched.items()}
-        seen.append(_Seen(epoch, np.asarray(train_mse), np.asarray(mse), mae))
+        seen.append(_Seen(epoch, np.asarray(train_mse), mse, mae))
         if progress is not None:
-            progress(epoch, protocol.epochs, seen[-1].train_mse, seen[-1].validation_mse)
-    return TrainedNetworks(_unstacked(best.parameters), activation, np.asarray(best.epoch, np.int64), _history(seen))
+            progress(epoch, protocol.epochs, seen[-1].train_mse, mse)
+    networks, best_epochs = tuple(point.network for point in best), np.array([point.epoch for point in best])
+    return TrainedNetworks(networks, activation, best_epochs, _history(seen))
 
 
 # --- training ------------------------------------------------------------------------------------------------------
@@ -162,21 +166,24 @@ def train_networks(
 def _validated_epochs(
     learner: _Learner, table: _Table, activation: Activation, protocol: TrainingProtocol, seed: int
 ) -> Iterator[tuple[int, _Learner, jax.Array]]:
-    """Train, stopping at each epoch to validate with its number, the networks and the training MSE (K,)."""
+    """Train, stopping at each epoch to validate: its number, the networks, the training MSE (K,)."""
     rng = np.random.default_rng(seed)
-    for done in range(0, protocol.epochs, protocol.validate_every):
-        epochs = min(protocol.validate_every, protocol.epochs - done)
-        orders = _orders(rng, table, epochs, protocol.validate_every)
-        learner, mse = _train(learner, table, orders, epochs, protocol.batch_size, protocol.learning_rate, activation)
-        yield done + epochs, learner, mse
+    train = partial(_train, batch_size=protocol.batch_size, learning_rate=protocol.learning_rate, activation=activation)
+    done = 0
+    for stop in (*range(protocol.validate_every, protocol.epochs, protocol.validate_every), protocol.epochs):
+        while done < stop:
+            epochs = min(EPOCHS_PER_CALL, stop - done)
+            learner, mse = train(learner, table, _orders(rng, table, epochs), epochs)
+            done += epochs
+        yield done, learner, mse
 
 
-def _orders(rng: np.random.Generator, table: _Table, epochs: int, room: int) -> NDArray[np.int32]:
-    """A fresh order of the real rows for each epoch, shape (room, rows); the rest is never read.
+def _orders(rng: np.random.Generator, table: _Table, epochs: int) -> NDArray[np.int32]:
+    """A fresh order of the real rows for each epoch, shape (EPOCHS_PER_CALL, rows); the rest is never read.
 
     Drawn in NumPy, because sorting random numbers in XLA would take a third of the time of an epoch.
     """
-    orders = np.zeros((room, len(table.inputs)), dtype=np.int32)
+    orders = np.zeros((EPOCHS_PER_CALL, len(table.inputs)), dtype=np.int32)
     real = int(table.real)
     for order in orders[:epochs]:
         order[:real] = rng.permutation(real)
@@ -280,9 +287,8 @@ def _summed(
     def block(index: jax.Array | int) -> T:
         places = start + index * BLOCK + jnp.arange(BLOCK)
         rows = order[places]
-        return terms(
-            table.inputs[rows], table.targets[rows], jnp.where((places < stop)[:, None], table.weights[rows], 0)
-        )
+        weights = jnp.where((places < stop)[:, None], table.weights[rows], 0)
+        return terms(table.inputs[rows], table.targets[rows], weights)
 
     def add(index: jax.Array, sums: T) -> T:
         return cast(T, jax.tree.map(jnp.add, sums, block(index)))
@@ -308,7 +314,7 @@ def _rounded_up(numerator: jax.Array, denominator: int) -> jax.Array:
 
 def _zeros(table: _Table) -> jax.Array:
     """One zero for each network, shape (K,)."""
-    return jnp.zeros(table.targets.shape[1])
+    return jnp.zeros(table.targets.shape[1], jnp.float32)
 
 
 # --- beginning and end ---------------------------------------------------------------------------------------------
@@ -323,22 +329,16 @@ def _start(key: jax.Array, sizes: tuple[int, ...], networks: int) -> _Learner:
     return _Learner(parameters, jax.vmap(optax.adam(0.0).init)(parameters))
 
 
-def _nothing_yet(parameters: Parameters) -> _Best:
-    networks = len(parameters[0][0])
-    return _Best(parameters, jnp.full(networks, jnp.inf), jnp.zeros(networks, jnp.int32))
-
-
-@jax.jit
-def _keep_better(best: _Best, parameters: Parameters, mse: jax.Array, epoch: int) -> _Best:
-    """Per network, the candidate if its MSE is lower, else the best so far."""
-    candidate = _Best(parameters, mse, jnp.full_like(best.epoch, epoch))
-    return jax.vmap(_where)(mse < best.mse, candidate, best)
-
-
-def _unstacked(parameters: Parameters) -> tuple[Layers, ...]:
+def _unstacked(parameters: Parameters) -> list[Layers]:
     """Networks with a leading axis K as K networks in NumPy."""
     stacked = [(np.asarray(weights), np.asarray(bias)) for weights, bias in parameters]
-    return tuple(tuple((w[k].copy(), b[k].copy()) for w, b in stacked) for k in range(len(stacked[0][0])))
+    return [tuple((weights[k], bias[k]) for weights, bias in stacked) for k in range(len(stacked[0][0]))]
+
+
+def _better(best: list[_Checkpoint], networks: list[Layers], mse: FloatArray, epoch: int) -> list[_Checkpoint]:
+    """Per network, this epoch's if its MSE is lower, else the best so far."""
+    now = [_Checkpoint(network, float(mse[k]), epoch) for k, network in enumerate(networks)]
+    return [new if new.mse < old.mse else old for new, old in zip(now, best, strict=True)]
 
 
 def _history(seen: Sequence[_Seen]) -> History:
@@ -388,7 +388,7 @@ def _refuse_bad_shapes(
 
 def _refuse_bad_values(name: str, inputs: FloatArray, targets: FloatArray, weights: FloatArray) -> None:
     if not (np.isfinite(inputs).all() and np.isfinite(targets).all() and np.isfinite(weights).all()):
-        raise ValueError(f"{name} has values that are not finite; give such targets the weight zero.")
+        raise ValueError(f"{name} has a NaN or infinite value; only a target that weighs nothing may be one.")
     if (weights < 0).any():
         raise ValueError(f"{name} has a weight of {weights.min()}; weights are zero or more.")
     empty = np.flatnonzero(weights.sum(axis=0) <= 0)

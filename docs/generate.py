@@ -1,0 +1,141 @@
+"""Write the generated pages, or with --check say which of them is out of step with the code.
+
+A page is a path and a function that returns its text; add a line to `PAGES` for another one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import os
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import typer.main
+from transcripts import refreshed
+from typer.testing import CliRunner
+
+import pnsight
+from pnsight.cli.main import app
+
+DOCS = Path(__file__).parent
+WIDTH = 100
+
+CONSTANTS = {
+    "bounds": ["pnsight.bounds.causation.QUANTITIES"],
+    "populations": ["pnsight.populations.catalog.NAMES", "pnsight.populations.synthetic.KINDS"],
+}
+"""Public constants of a package, by where they are defined: autodoc finds their text only there."""
+
+NOTE = "<!-- Written by docs/generate.py: change the code, then run make docs. -->\n\n"
+
+
+def command_line() -> str:
+    """The help of the program and of each of its commands."""
+    sections = [
+        f"## {' '.join(words)}\n\n```text\n{_help(words[1:])}```\n" for words in _commands(("pnsight",), _program())
+    ]
+    intro = (
+        "# Command line\n\n"
+        "What `--help` says, of the program and of each command. How to write a query, the formats and the exit codes "
+        "are on [their own page](queries.md).\n\n"
+    )
+    return NOTE + intro + "\n".join(sections)
+
+
+def _program() -> Any:
+    return typer.main.get_command(app)
+
+
+def _commands(words: tuple[str, ...], command: Any) -> Iterator[tuple[str, ...]]:
+    """The command, then all commands below it."""
+    yield words
+    for name, below in getattr(command, "commands", {}).items():
+        yield from _commands((*words, name), below)
+
+
+def _help(words: tuple[str, ...]) -> str:
+    shown = CliRunner().invoke(app, [*words, "--help"], prog_name="pnsight", terminal_width=WIDTH, color=False)
+    if shown.exit_code:
+        raise SystemExit(f"pnsight {' '.join(words)} --help fails: {shown.output}")
+    return "".join(f"{line.rstrip()}\n" for line in shown.output.splitlines())
+
+
+def python_reference() -> str:
+    """Every public name: what `pnsight` offers itself, then what its modules add."""
+    names = [name for name in pnsight.__all__ if not name.startswith("__")]
+    modules = [name for name in names if inspect.ismodule(getattr(pnsight, name))]
+    functions = [name for name in names if inspect.isfunction(getattr(pnsight, name))]
+    classes = [name for name in names if inspect.isclass(getattr(pnsight, name))]
+    parts = [
+        "# Python reference\n",
+        "`import pnsight` gives the functions and classes below; the modules hold the rest. "
+        "In shapes, `rows`, `queries` and `profiles` count what their names say.\n",
+        "## Functions\n",
+        *(_directive("autofunction", f"pnsight.{name}") for name in functions),
+        "## Classes\n",
+        *(_directive("autoclass", f"pnsight.{name}", ":members:") for name in classes),
+        *(_module(name, classes + functions) for name in sorted({*modules, "law"})),
+    ]
+    return NOTE + "\n".join(parts)
+
+
+def _module(name: str, shown: list[str]) -> str:
+    """A module without the names that `pnsight` itself offers."""
+    directive = _directive("automodule", f"pnsight.{name}", ":members:", f":exclude-members: {', '.join(shown)}")
+    constants = [_directive("autodata", constant, ":no-value:") for constant in CONSTANTS.get(name, [])]
+    return "\n".join([f"## pnsight.{name}\n", directive, *constants])
+
+
+def _directive(kind: str, target: str, *options: str) -> str:
+    indented = "".join(f"   {option}\n" for option in options)
+    return f"```{{eval-rst}}\n.. {kind}:: {target}\n{indented}```\n"
+
+
+PAGES: list[tuple[Path, Callable[[], str]]] = [
+    (DOCS / "cli.md", command_line),
+    (DOCS / "python.md", python_reference),
+    *(
+        (page, partial(refreshed, page))
+        for page in (
+            DOCS.parent / "README.md",
+            DOCS / "index.md",
+            DOCS / "quickstart.md",
+            DOCS / "questions.md",
+            DOCS / "populations.md",
+            DOCS / "queries.md",
+            DOCS / "tables.md",
+        )
+    ),
+]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a page would change")
+    check = parser.parse_args().check
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        texts = list(pool.map(lambda page: page[1](), PAGES))
+    stale = [path for (path, _), text in zip(PAGES, texts, strict=True) if _out_of_step(path, text, write=not check)]
+    names = ", ".join(str(path.relative_to(DOCS.parent)) for path in stale)
+    if check and stale:
+        print(f"out of step with the code: {names}; run make docs", file=sys.stderr)
+        sys.exit(1)
+    if stale:
+        print(f"written: {names}")
+
+
+def _out_of_step(path: Path, text: str, write: bool) -> bool:
+    if path.exists() and path.read_text(encoding="utf-8") == text:
+        return False
+    if write:
+        path.write_text(text, encoding="utf-8")
+    return True
+
+
+if __name__ == "__main__":
+    main()

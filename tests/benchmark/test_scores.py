@@ -1,0 +1,109 @@
+"""Scores mean what they say."""
+
+import numpy as np
+import pytest
+
+from pnsight.benchmark.paper import BUDGETS, TABLE_1, reported
+from pnsight.benchmark.scores import crossings, decision_scores, errors, truth
+from pnsight.benchmark.summary import AUTO, ORACLE, cells, claims, mean_ratio, paper_claims, table
+
+
+@pytest.fixture(scope="module")
+def known():
+    return truth("mediator")
+
+
+def test_the_truth_scores_perfectly(known):
+    everything = np.ones(len(known.lower), dtype=bool)
+    found = errors(known, known.lower, known.upper, everything)
+    assert found["exact_lower_mae"] == found["mask_upper_mae"] == 0
+    assert (found["exact_scored"], found["mask_scored"]) == (1024, 59_049)
+    decided = decision_scores(known, known.lower, known.upper)
+    assert decided["mask_agree_0.3"] == decided["exact_agree_0.5"] == 1
+    assert decided["mask_wrong_0.3"] == 0
+    assert crossings(known, known.lower, known.upper) == {"exact_crossed": 0, "mask_crossed": 0}
+
+
+def test_a_shift_is_the_error(known):
+    found = errors(known, known.lower + 0.01, known.upper - 0.02, known.exact)
+    assert found["mask_lower_mae"] == pytest.approx(0.01)
+    assert found["mask_upper_mae"] == pytest.approx(0.02)
+    assert found["mask_scored"] == 1024
+
+
+def test_saying_treat_to_everyone_is_contradicted_where_the_oracle_says_not(known):
+    ones = np.ones_like(known.lower)
+    decided = decision_scores(known, ones, ones)
+    assert decided["mask_wrong_0.5"] == pytest.approx((known.upper < 0.5).mean())
+    assert decided["mask_agree_0.5"] == pytest.approx((known.lower >= 0.5).mean())
+
+
+def test_no_answer_agrees_with_nothing_and_is_not_confident(known):
+    blank = np.full_like(known.lower, np.nan)
+    assert decision_scores(known, blank, blank)["mask_agree_0.5"] is None
+    assert decision_scores(known, blank, blank)["mask_wrong_0.5"] is None
+
+
+def test_the_papers_table_is_whole():
+    assert len(TABLE_1) == 4 * len(BUDGETS) * 5 * 2
+    assert reported("direct-positive", 50_000, "exact", "plug-in", "upper") == 0.2089
+    assert reported("mediator", 500_000, "mask", "mask-mlp", "upper") == 0.0132
+    assert reported("mediator", 500_000, "mask", "mask-boosting", "upper") is None
+
+
+def row(**changes):
+    plain = {
+        "population": "mediator",
+        "budget": 200_000,
+        "seed": 1,
+        "learner": "mask-mlp",
+        "threshold": "100",
+        "validation": "queries",
+        "held_out": 0.0,
+        "dropped": "",
+        "note": "",
+        "exact_lower_mae": None,
+        "exact_upper_mae": None,
+        "mask_lower_mae": 0.02,
+        "mask_upper_mae": 0.03,
+    }
+    return {**plain, **changes}
+
+
+def test_the_oracle_chooses_the_threshold_by_the_mean_over_seeds_separately_by_end():
+    rows = [
+        row(mask_lower_mae=0.02, mask_upper_mae=0.05),
+        row(seed=2, mask_lower_mae=0.06, mask_upper_mae=0.05),
+        row(threshold="300", mask_lower_mae=0.03, mask_upper_mae=0.06),
+        row(threshold="300", seed=2, mask_lower_mae=0.03, mask_upper_mae=0.06),
+        row(threshold="auto", validation="rows", mask_lower_mae=0.001),
+    ]
+    lower, upper = cells(rows, ORACLE)
+    assert (lower.end, lower.threshold, lower.mae, lower.seeds) == ("lower", "300", pytest.approx(0.03), 2)
+    assert (upper.end, upper.threshold, upper.mae) == ("upper", "100", pytest.approx(0.05))
+    assert lower.ratio == pytest.approx(0.03 / 0.0249)
+    assert cells(rows, AUTO)[0].mae == 0.001
+    assert table([lower, upper])["threshold"] == ["300/100"]
+    assert mean_ratio([lower, upper]) == pytest.approx((0.03 / 0.0249 + 0.05 / 0.0223) / 2)
+
+
+def test_fits_on_part_of_the_rows_do_not_enter_the_table():
+    assert cells([row(held_out=0.2)]) == []
+
+
+def test_claims_compare_learners_with_the_plug_in_of_the_same_cell():
+    rows = [
+        row(),
+        row(
+            learner="plug-in", threshold="", validation="", dropped="undefined", mask_lower_mae=0.1, mask_upper_mae=0.1
+        ),
+    ]
+    found = claims(cells(rows))
+    assert found.mean_mae == pytest.approx(0.025)
+    assert found.below_baseline == pytest.approx(1 - 0.25)
+
+
+def test_the_papers_own_numbers_give_its_abstract_roughly():
+    found = paper_claims()
+    assert 0.02 < found.mean_mae < 0.05
+    assert 0.6 < found.below_baseline < 0.9

@@ -1,0 +1,60 @@
+"""Running the program in-process, and a folder with good and bad things to run it on."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from pnsight.cli.main import main
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a run of the program ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def rows(self) -> list[dict[str, str]]:
+        """Standard output read as CSV."""
+        return list(csv.DictReader(io.StringIO(self.out)))
+
+    @property
+    def header(self) -> list[str]:
+        """Column names of standard output read as CSV."""
+        return next(csv.reader(io.StringIO(self.out)))
+
+
+Run = Callable[..., Ended]
+
+
+@pytest.fixture
+def attempt(capsys) -> Run:
+    """Run ``pnsight ...`` and say how it ended."""
+
+    def run(*arguments: object) -> Ended:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as stop:
+            main([str(argument) for argument in arguments])
+        shown = capsys.readouterr()
+        return Ended(int(stop.value.code or 0), shown.out, shown.err)
+
+    return run
+
+
+@pytest.fixture
+def run(attempt) -> Run:
+    """Run ``pnsight ...``, which must end well."""
+
+    def succeed(*arguments: object) -> Ended:
+        ended = attempt(*arguments)
+        assert ended.code == 0, ended.err
+        return ended
+
+    return succeed

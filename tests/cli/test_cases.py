@@ -1,0 +1,98 @@
+"""Cases with known answers, from CSV files through `fit` and `query`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from cases import CASES, EXPECTED, INCOHERENT, TOLERANCE, write_case, write_csv, write_sexes
+
+COLUMNS = ["--treatment", "x", "--outcome", "y", "--model", "plug-in"]
+INTERVALS = ["lower_low", "lower_high", "upper_low", "upper_high"]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_case_with_known_answer(name, run, tmp_path):
+    run("fit", *write_case(CASES[name], tmp_path), *COLUMNS, "--out", tmp_path / "model")
+    for case, quantity, lower, upper in EXPECTED:
+        if case == name:
+            (row,) = run("query", tmp_path / "model", "--quantity", quantity, "--format", "csv").rows
+            assert float(row["lower"]) == pytest.approx(lower, abs=TOLERANCE)
+            assert float(row["upper"]) == pytest.approx(upper, abs=TOLERANCE)
+            assert row["status"] == "ok"
+            assert int(row["support_experimental"]) == sum(CASES[name].experimental)
+            assert int(row["support_observational"]) == sum(CASES[name].observational)
+
+
+def test_women_men_and_both_from_one_pair_of_tables(run, tmp_path):
+    run("fit", *write_sexes(tmp_path), *COLUMNS, "--out", tmp_path / "model")
+    rows = run("query", tmp_path / "model", "", "sex=F", "sex=M", "--format", "csv").rows
+    assert [row["query"] for row in rows] == ["X", "F", "M"]
+    ends = [(float(row["lower"]), float(row["upper"])) for row in rows]
+    expected = [(0.3395, 0.4295), (0.279, 0.279), (0.49, 0.49)]
+    assert ends == [pytest.approx(pair, abs=TOLERANCE) for pair in expected]
+    harm = run("query", tmp_path / "model", "F", "M", "--quantity", "harm", "--format", "csv").rows
+    assert [float(row["lower"]) for row in harm] == [pytest.approx(0, abs=TOLERANCE), pytest.approx(0.21)]
+
+
+def test_women_and_men_pooled_in_the_trial_alone(run, tmp_path):
+    trial, _ = write_sexes(tmp_path)
+    run("fit", trial, *COLUMNS, "--out", tmp_path / "model")
+    (row,) = run("query", tmp_path / "model", "--format", "csv").rows
+    assert (float(row["lower"]), float(row["upper"])) == (pytest.approx(0.2795), pytest.approx(0.4895))
+    assert row["support_observational"] == "0"
+
+
+def test_incoherent_tables_are_flagged_and_the_ends_left_empty(run, tmp_path):
+    run("fit", *write_case(INCOHERENT, tmp_path), *COLUMNS, "--out", tmp_path / "model")
+    for quantity in ("pns", "harm"):
+        (row,) = run("query", tmp_path / "model", "--quantity", quantity, "--format", "csv").rows
+        assert row["status"] == "incoherent"
+        assert [row[name] for name in ("lower", "upper", *INTERVALS)] == [""] * 6
+
+
+def test_necessity_without_anyone_treated_who_responded_is_undefined(run, tmp_path):
+    tables = [
+        write_csv(tmp_path / f"{name}.csv", "x,y", ["1,0", "1,0", "0,1", "0,0"]) for name in ("trial", "registry")
+    ]
+    run("fit", *tables, *COLUMNS, "--out", tmp_path / "model")
+    (row,) = run("query", tmp_path / "model", "--quantity", "pn", "--format", "csv").rows
+    assert (row["status"], row["lower"], row["upper"]) == ("undefined", "", "")
+
+
+def test_missing_outcomes_are_left_out_and_reported(run, tmp_path):
+    lines = ["1,1"] * 3 + ["1,0"] * 4 + ["1,"] * 3 + ["0,1"] * 2 + ["0,0"] * 5 + ["0,"] * 3
+    trial = write_csv(tmp_path / "trial.csv", "x,y", lines)
+    fitted = run("fit", trial, *COLUMNS, "--out", tmp_path / "model")
+    assert "left out: 6 experimental rows without treatment or outcome" in fitted.err
+    (row,) = run("query", tmp_path / "model", "--format", "csv").rows
+    assert float(row["lower"]) == pytest.approx(3 / 7 - 2 / 7)
+    assert float(row["upper"]) == pytest.approx(3 / 7)
+    assert row["support_experimental"] == "14"
+
+
+def test_another_coding_is_named_on_the_command_line(run, tmp_path):
+    lines = ["2,yes"] * 16 + ["2,no"] * 984 + ["1,yes"] * 14 + ["1,no"] * 986
+    trial = write_csv(tmp_path / "trial.csv", "x,y", lines)
+    run("fit", trial, *COLUMNS, "--treated", "2", "--success", "yes", "--out", tmp_path / "model")
+    (row,) = run("query", tmp_path / "model", "--format", "csv").rows
+    assert (float(row["lower"]), float(row["upper"])) == (pytest.approx(0.002), pytest.approx(0.016))
+
+
+def test_the_whole_way_as_separate_programs(tmp_path):
+    """As a person would run it: two processes that share nothing but files."""
+
+    def pnsight(*arguments: object) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "pnsight", *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+
+    fitted = pnsight("fit", *write_sexes(tmp_path), *COLUMNS, "--out", "model")
+    assert fitted.stdout == ""
+    assert "model written to model" in fitted.stderr
+    asked = pnsight("query", "model", "sex=F", "--quantity", "pns", "--format", "csv")
+    assert asked.stderr == ""
+    header, answer = asked.stdout.splitlines()
+    assert header.startswith("query,lower,upper,")
+    assert float(answer.split(",")[1]) == pytest.approx(0.279)

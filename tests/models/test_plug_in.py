@@ -1,0 +1,150 @@
+"""The plug-in: a query's own rows, put into the formulas."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pnsight import PlugIn, lattice, populations
+from pnsight.bound_table import settle
+from pnsight.bounds import QUANTITIES, bounds
+from pnsight.errors import ModelError, QuantityError, QueryError
+from pnsight.law import Law
+from pnsight.schema import OPEN, Covariate, Schema
+from pnsight.study import Study
+from strategies import codes_of, studies
+
+WHOLE = ("pns", "harm")
+
+
+@given(study=studies(experiment_alone=None), data=st.data())
+def test_bounds_are_the_formulas_at_the_querys_own_rows(study, data):
+    codes = data.draw(codes_of(study.schema))
+    model = PlugIn().fit(study)
+    for quantity in QUANTITIES if study.observational is not None else WHOLE:
+        answer = model.bounds(codes, quantity)
+        for row, query in enumerate(codes):
+            covered = ((query == OPEN) | (study.profiles == query)).all(axis=1)
+            experimental = study.experimental[covered].sum(axis=0, keepdims=True)
+            observational = (
+                None if study.observational is None else study.observational[covered].sum(axis=0, keepdims=True)
+            )
+            lower, upper, status = settle(*bounds(Law.from_counts(experimental, observational), quantity))
+            np.testing.assert_allclose([answer.lower[row], answer.upper[row]], [lower[0], upper[0]], atol=1e-12)
+            assert answer.status[row] == status[0]
+            assert answer.support_experimental[row] == experimental.sum()
+            assert answer.support_observational[row] == (0 if observational is None else observational.sum())
+
+
+@given(study=studies(experiment_alone=None))
+def test_answers_never_cross_and_are_absent_where_the_status_is_not_ok(study):
+    answer = PlugIn().fit(study).bounds(lattice.mask_queries(study.schema))
+    ok = answer.status == "ok"
+    assert np.all((answer.lower[ok] >= 0) & (answer.lower[ok] <= answer.upper[ok]) & (answer.upper[ok] <= 1))
+    assert np.isnan(answer.lower[~ok]).all()
+    assert np.isnan(answer.upper[~ok]).all()
+    assert set(answer.status) <= {"ok", "incoherent", "undefined"}
+
+
+@pytest.mark.parametrize("quantity", QUANTITIES)
+@pytest.mark.parametrize("name", ["confounder", "mediator", "tree-dependent:1"])
+def test_fed_a_populations_own_masses_it_is_the_oracle(name, quantity):
+    population = populations.get(name)
+    profiles = lattice.exact_queries(population.schema)
+    law, mass = population.law(profiles), population.covariates.mass(profiles)
+    arms = np.stack([law.a, 1 - law.a, law.b, 1 - law.b], axis=1) / 2
+    study = Study(population.schema, profiles, mass[:, None] * arms, mass[:, None] * law.joint)
+    queries = lattice.mask_queries(population.schema)[::5]
+    found, truth = PlugIn().fit(study).bounds(queries, quantity), population.bounds(queries, quantity)
+    np.testing.assert_array_equal(found.status, truth.status)
+    np.testing.assert_allclose(found.lower, truth.lower, atol=1e-9)
+    np.testing.assert_allclose(found.upper, truth.upper, atol=1e-9)
+
+
+ONE = Schema((Covariate("sex", ("F", "M")),))
+
+
+def model_of(experimental, observational=None) -> PlugIn:
+    profiles = np.array([[0], [1]], dtype=np.int32)
+    counts = [None if c is None else np.array(c, float) for c in (experimental, observational)]
+    return PlugIn().fit(Study(ONE, profiles, *counts))
+
+
+def test_a_profile_without_rows_in_one_table_is_undefined():
+    model = model_of([[1, 1, 1, 1], [0, 0, 0, 0]], [[1, 1, 1, 1], [1, 1, 1, 1]])
+    answer = model.bounds(["sex=F", "sex=M"])
+    assert answer.status.tolist() == ["ok", "undefined"]
+    assert answer.support_experimental.tolist() == [4, 0]
+    assert answer.support_observational.tolist() == [4, 4]
+
+
+def test_a_profile_without_one_experimental_arm_is_undefined():
+    assert model_of([[2, 1, 0, 0], [1, 1, 1, 1]]).bounds("F").status.tolist() == ["undefined"]
+
+
+def test_a_level_that_was_never_seen_with_another_is_undefined_not_an_error():
+    schema = Schema((Covariate("sex", ("F", "M")), Covariate("age", ("0", "1"))))
+    study = Study(schema, np.array([[0, 0]], np.int32), np.ones((1, 4)), np.ones((1, 4)))
+    assert PlugIn().fit(study).bounds("M1").status.tolist() == ["undefined"]
+
+
+def test_necessity_is_undefined_where_nobody_treated_responded():
+    model = model_of([[0, 5, 2, 3], [1, 1, 1, 1]], [[0, 5, 2, 3], [1, 1, 1, 1]])
+    assert model.bounds("F", "pn").status.tolist() == ["undefined"]
+    assert model.bounds("F", "ps").status.tolist() == ["ok"]
+
+
+@pytest.mark.parametrize("quantity", ["pn", "ps", "pd", "pe"])
+def test_an_experiment_alone_refuses_what_conditions_on_choice(quantity):
+    with pytest.raises(QuantityError, match=f"^{quantity} conditions on what people chose"):
+        model_of([[1, 1, 1, 1], [1, 1, 1, 1]]).bounds("", quantity)
+
+
+def test_an_experiment_alone_gives_the_wider_bounds():
+    counts = [[489, 511, 210, 790], [490, 510, 210, 790]]
+    alone = model_of(counts).bounds("")
+    np.testing.assert_allclose([alone.lower[0], alone.upper[0]], [0.2795, 0.4895])
+    assert alone.support_observational.tolist() == [0]
+
+
+def test_no_query_means_everyone():
+    model = model_of([[1, 2, 3, 4], [4, 3, 2, 1]])
+    assert model.bounds().queries == ["X"]
+    assert model.bounds().support_experimental.tolist() == [20]
+
+
+def test_a_model_that_is_not_fitted_says_so():
+    with pytest.raises(ModelError, match=r"this PlugIn is not fitted yet; call fit\(study\) first"):
+        PlugIn().bounds("")
+
+
+def test_mistakes_in_queries_and_quantities_are_named():
+    model = model_of([[1, 1, 1, 1], [1, 1, 1, 1]])
+    with pytest.raises(QueryError, match="'G'"):
+        model.bounds("sex=G")
+    with pytest.raises(QuantityError, match="'pnss'"):
+        model.bounds("", "pnss")
+
+
+def test_more_rows_bring_the_plug_in_to_the_oracle():
+    """Five standard errors of the noisiest frequency bound the error of either end: each end moves by at most the
+    sum of the moves of a, b and two cells."""
+    population = populations.get("confounder")
+    rows = 200_000
+    answer, truth = PlugIn().fit(population.sample(rows, rows, seed=6)).bounds(""), population.bounds("")
+    allowed = 5 * 4 * 0.5 / np.sqrt(rows / 2)
+    assert abs(answer.lower[0] - truth.lower[0]) < allowed
+    assert abs(answer.upper[0] - truth.upper[0]) < allowed
+
+
+def test_a_study_can_be_given_other_counts():
+    study = model_of([[1, 1, 1, 1], [1, 1, 1, 1]], [[1, 2, 3, 4], [4, 3, 2, 1]]).study
+    doubled = study.with_counts(2 * study.counts)
+    np.testing.assert_array_equal(doubled.counts, 2 * study.counts)
+    assert replace(doubled, experimental=study.experimental, observational=study.observational).schema == ONE
+    alone = replace(study, observational=None)
+    assert alone.with_counts(alone.counts).observational is None

@@ -1,0 +1,136 @@
+"""The lattice: sums over what each query covers, all at once or a few at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pnsight import lattice
+from pnsight.errors import LimitError
+from pnsight.schema import OPEN, Covariate, Schema
+from strategies import codes_of, studies
+
+
+def counted_directly(queries: np.ndarray, profiles: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """One query at a time, one profile at a time."""
+    sums = np.zeros((len(queries), values.shape[1]))
+    for i, query in enumerate(queries):
+        for profile, value in zip(profiles, values, strict=True):
+            if all(asked in (OPEN, has) for asked, has in zip(query, profile, strict=True)):
+                sums[i] += value
+    return sums
+
+
+@given(study=studies())
+def test_roll_up_equals_a_direct_count_in_the_order_of_mask_queries(study):
+    found = lattice.roll_up(study.schema, study.profiles, study.counts)
+    expected = counted_directly(lattice.mask_queries(study.schema), study.profiles, study.counts)
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (2,), (3, 1), (2, 3, 2)])
+def test_roll_up_works_for_any_number_of_covariates(shape):
+    schema = Schema(tuple(Covariate(f"c{j}", tuple(map(str, range(n)))) for j, n in enumerate(shape)))
+    profiles = lattice.exact_queries(schema)
+    values = np.arange(2.0 * len(profiles)).reshape(-1, 2)
+    np.testing.assert_array_equal(
+        lattice.roll_up(schema, profiles, values),
+        counted_directly(lattice.mask_queries(schema), profiles, values),
+    )
+
+
+@given(study=studies(), data=st.data())
+def test_matching_queries_to_profiles_equals_a_direct_count(study, data):
+    queries = data.draw(codes_of(study.schema))
+    found = lattice.sum_over(study.schema, queries, study.profiles, study.counts)
+    np.testing.assert_array_equal(found, counted_directly(queries, study.profiles, study.counts))
+
+
+@given(study=studies(), data=st.data())
+@settings(max_examples=50)
+def test_gathering_from_the_roll_up_equals_a_direct_count(study, data):
+    """Asked often enough, a query is cheaper to gather than to match."""
+    few = data.draw(codes_of(study.schema, most=4))
+    many = np.repeat(few, 2_000, axis=0)
+    found = lattice.sum_over(study.schema, many, study.profiles, study.counts)
+    expected = np.repeat(counted_directly(few, study.profiles, study.counts), 2_000, axis=0)
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("limit", [0, lattice.MOST_QUERIES])
+def test_both_ways_of_summing_agree(limit, monkeypatch):
+    """Above the limit nothing is enumerated; below it the whole space is rolled up when that is cheaper."""
+    monkeypatch.setattr(lattice, "MOST_QUERIES", limit)
+    rng = np.random.default_rng(1)
+    schema = Schema(tuple(Covariate(f"c{j}", tuple(map(str, range(n)))) for j, n in enumerate((2, 3, 1, 4))))
+    profiles = np.array(list(np.ndindex(*schema.shape)), dtype=np.int32)[::2]
+    values = rng.integers(0, 9, size=(len(profiles), 8)).astype(float)
+    queries = np.stack([rng.integers(OPEN, n, size=500) for n in schema.shape], axis=1).astype(np.int32)
+    found = lattice.sum_over(schema, queries, profiles, values)
+    np.testing.assert_array_equal(found, counted_directly(queries, profiles, values))
+
+
+def test_long_lists_of_queries_are_matched_in_parts(monkeypatch):
+    monkeypatch.setattr(lattice, "_MATCH_CELLS", 10)
+    schema = Schema.binary("abc")
+    profiles, queries = lattice.exact_queries(schema), lattice.mask_queries(schema)[:5]
+    values = np.arange(8.0)[:, None]
+    np.testing.assert_array_equal(
+        lattice.sum_over(schema, queries, profiles, values), counted_directly(queries, profiles, values)
+    )
+
+
+def test_no_queries_give_no_sums():
+    schema = Schema.binary("ab")
+    found = lattice.sum_over(schema, np.zeros((0, 2), np.int32), lattice.exact_queries(schema), np.ones((4, 8)))
+    assert found.shape == (0, 8)
+
+
+def test_no_profiles_give_sums_of_zero():
+    schema = Schema.binary("ab")
+    queries = lattice.mask_queries(schema)
+    found = lattice.sum_over(schema, queries, np.zeros((0, 2), np.int32), np.ones((0, 8)))
+    np.testing.assert_array_equal(found, np.zeros((9, 8)))
+
+
+def test_spaces_list_every_query_once():
+    schema = Schema((Covariate("a", ("0", "1")), Covariate("b", ("p", "q", "r"))))
+    exact, mask = lattice.exact_queries(schema), lattice.mask_queries(schema)
+    assert exact.tolist() == [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]
+    assert schema.format(mask)[-1] == "XX"
+    assert len({tuple(row) for row in mask}) == len(mask) == schema.mask_size == 12
+    assert {tuple(row) for row in exact} == {tuple(row) for row in mask if OPEN not in row}
+    assert lattice.SPACES.keys() == {"exact", "mask"}
+
+
+def test_without_covariates_both_spaces_hold_everyone_only():
+    for space in lattice.SPACES.values():
+        assert space(Schema()).shape == (1, 0)
+
+
+@pytest.mark.parametrize("space", lattice.SPACES)
+def test_a_space_too_large_to_list_is_refused_with_its_size_and_what_to_do(space):
+    size = {"exact": 2**40, "mask": 3**40}[space]
+    with pytest.raises(LimitError, match=rf"40 covariates make {size:,} queries, more than the 20,000,000.*observed"):
+        lattice.SPACES[space](Schema.binary(f"z{i}" for i in range(40)))
+
+
+def test_rolling_up_too_large_a_space_is_refused_too():
+    schema = Schema.binary(f"z{i}" for i in range(20))
+    with pytest.raises(LimitError, match=r"20 covariates make 3,486,784,401 queries"):
+        lattice.roll_up(schema, np.zeros((1, 20), np.int32), np.ones((1, 8)))
+
+
+def test_single_queries_of_a_space_too_large_to_list_are_still_answered():
+    schema = Schema.binary(f"z{i}" for i in range(40))
+    profiles = np.eye(40, dtype=np.int32)
+    queries = np.full((3, 40), OPEN, dtype=np.int32)
+    queries[1, 0], queries[2, 0] = 1, 0
+    found = lattice.sum_over(schema, queries, profiles, np.ones((40, 1)))
+    assert found.ravel().tolist() == [40, 1, 39]
+
+
+def test_opening_one_covariate_at_a_time():
+    assert lattice.one_open("101") == ["101", "X01", "1X1", "10X"]
