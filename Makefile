@@ -30,7 +30,8 @@ docs-in-step: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python benchmarks/counting.py
 	$(BIN)/python benchmarks/roll_up.py
-	$(BIN)/python benchmarks/baseline.py
+	$(BIN)/pnsight bench run --preset baseline --results .bench
+	$(BIN)/pnsight bench show --results .bench
 
 docs: $(STAMP)
 	$(BIN)/python docs/generate.py

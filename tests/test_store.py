@@ -173,7 +173,7 @@ def changed(folder, **changes):
 def test_what_is_not_a_model_is_refused(tmp_path):
     with pytest.raises(ModelError, match=r"no model folder '.*nowhere'; expected a folder written by `pnsight fit"):
         pnsight.load(tmp_path / "nowhere")
-    with pytest.raises(ModelError, match="it has no model.json"):
+    with pytest.raises(ModelError, match=r"it has no model\.json"):
         pnsight.load(tmp_path)
     (tmp_path / "file").write_text("")
     with pytest.raises(ModelError, match="no model folder"):

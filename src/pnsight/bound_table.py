@@ -119,9 +119,12 @@ def _html_cell(value: Any) -> str:
 
 def _numbers(values: FloatArray) -> list[float | None]:
     """Python numbers, None for what is missing."""
-    return [None if np.isnan(value) else float(value) for value in values]
+    plain = values.astype(object)
+    plain[np.isnan(values)] = None
+    return list(plain)
 
 
 def _counts(values: FloatArray) -> list[float | int]:
     """Whole numbers as integers; weighted counts stay as they are."""
-    return [int(value) if float(value).is_integer() else float(value) for value in values]
+    whole = np.isfinite(values).all() and (values == np.floor(values)).all()
+    return list((values.astype(np.int64) if whole else values).tolist())

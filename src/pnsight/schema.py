@@ -214,7 +214,7 @@ class Schema:
             return self._parse(query)
         if not isinstance(query, Mapping):
             raise QueryError(
-                f"a query must be text such as {self.example()!r} or a mapping from covariate to level, "
+                f"a query must be text such as '{self.example()}' or a mapping from covariate to level, "
                 f"not {type(query).__name__} {query!r}."
             )
         codes = [OPEN] * len(self.names)
@@ -239,7 +239,7 @@ class Schema:
         parts = split_unescaped(piece, "=")
         if len(parts) != 2:
             raise QueryError(
-                f"query {text!r}: {piece!r} is not of the form name=level; write for example {self.example()!r} "
+                f"query {text!r}: {piece!r} is not of the form name=level; write for example '{self.example()}' "
                 "(a backslash before a comma or equals sign that belongs to a name or level)."
             )
         return self.names[self.index(unescape(parts[0]))], unescape(parts[1])
@@ -278,7 +278,8 @@ class Schema:
         symbols = [np.array([*covariate.levels, OPEN_SYMBOL]) for covariate in self.covariates]
         characters = np.stack([table[codes[:, j]] for j, table in enumerate(symbols)], axis=1)
         width = len(self.names)
-        return [str(text) for text in np.ascontiguousarray(characters).view(f"<U{width}").ravel()]
+        texts: list[str] = np.ascontiguousarray(characters).view(f"<U{width}").ravel().tolist()
+        return texts
 
     def example(self) -> str:
         """A query a person could write for this schema."""

@@ -32,6 +32,7 @@ MODELS: dict[str, type[Model]] = {model.name: model for model in (PlugIn, MaskML
 def save_model(model: Model, folder: str | os.PathLike[str]) -> None:
     """Write a fitted model to a folder, which must be new, empty or already hold a model."""
     path = Path(folder)
+    parameters = dict(model.parameters())
     data, arrays = model.state()
     study, study_arrays = _study_out(model.study)
     content = save({**study_arrays, **{f"model.{key}": value for key, value in arrays.items()}})
@@ -41,7 +42,7 @@ def save_model(model: Model, folder: str | os.PathLike[str]) -> None:
         "format_version": FORMAT_VERSION,
         "pnsight_version": __version__,
         "model": model.name,
-        "parameters": dict(model.parameters()),
+        "parameters": parameters,
         "learned": dict(data),
         "study": study,
         "arrays": file,

@@ -53,7 +53,7 @@ class Study:
     def __repr__(self) -> str:
         observational = 0 if self.observational is None else int(self.observational.sum())
         return (
-            f"Study({int(self.experimental.sum()):,} experimental and {observational:,} observational rows, "
-            f"{len(self.schema.names)} covariates, {len(self.profiles):,} distinct profiles, "
-            f"treatment {self.treatment!r}, outcome {self.outcome!r})"
+            f"Study(experimental rows: {int(self.experimental.sum()):,}, observational rows: {observational:,}, "
+            f"covariates: {len(self.schema.names)}, distinct profiles: {len(self.profiles):,}, "
+            f"treatment: {self.treatment!r}, outcome: {self.outcome!r})"
         )

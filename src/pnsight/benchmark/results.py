@@ -91,15 +91,15 @@ class Results:
             os.close(handle)
 
     def _mend(self) -> None:
-        """Start the file with its header, and cut off half a line at its end."""
-        if not self.path.exists():
-            self._append(self.path.name, ",".join(COLUMNS) + "\n")
-        content = self.path.read_bytes()
+        """Cut off half a line at the file's end, and start an empty file with its header."""
+        content = self.path.read_bytes() if self.path.exists() else b""
         whole = content.rfind(b"\n") + 1
         if whole < len(content):
             os.truncate(self.path, whole)
-        header = content.split(b"\n", 1)[0].decode()
-        if header != ",".join(COLUMNS):
+        header = ",".join(COLUMNS)
+        if not whole:
+            self._append(self.path.name, header + "\n")
+        elif content.split(b"\n", 1)[0].decode() != header:
             raise OutputError(f"{str(self.path)!r} has other columns than this version writes; name another --results.")
 
 

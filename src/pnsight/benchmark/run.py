@@ -31,9 +31,9 @@ def run(
     progress: Progress = silent,
 ) -> int:
     """Fit every setting that has no rows yet and append its rows; gives how many were fitted."""
+    name = results.start(command_line())
     done = results.done()
     missing = [setting for setting in settings if setting not in done]
-    name = results.start(command_line())
     progress(0, len(missing), f"{len(settings) - len(missing)} were there")
     for count, (setting, rows) in enumerate(_fits(missing, jobs, backend), start=1):
         results.add(rows, name)

@@ -29,13 +29,19 @@ app.command("query")(query.query)
 app.add_typer(bench.app, name="bench")
 
 
-@app.callback()
-def _program(
-    version: Annotated[bool, typer.Option("--version", help="Show the version and stop.", is_eager=True)] = False,
-) -> None:
-    if version:
+def _show_version(asked: bool) -> None:
+    if asked:
         print(f"pnsight {__version__}")
         raise typer.Exit
+
+
+@app.callback()
+def _program(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and stop.", is_eager=True, callback=_show_version)
+    ] = False,
+) -> None:
+    pass  # the program's help is given to `app`; this function only carries the option
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -46,7 +46,7 @@ SeedOption: TypeAlias = Annotated[int, typer.Option("--seed", help="Seed of all 
 QueriesArgument: TypeAlias = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[QUERY]...",
+        metavar="QUERY",
         help="name=level,name=level with the rest open, or one character a covariate such as 1101X01110. "
         "Empty, or none at all, means everyone.",
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -41,7 +42,7 @@ def query(
     codes, kept = asked(fitted, queries, space, query_file)
     asked_for = str(quantity or getattr(fitted, "quantity", Quantity.PNS))
     columns = fitted.bounds(codes, asked_for, level).columns()
-    emit({**{name: values for name, values in kept.items() if name not in columns}, **columns}, format, out)
+    emit({**{_free(name, columns): values for name, values in kept.items()}, **columns}, format, out)
 
 
 def asked(
@@ -61,6 +62,11 @@ def asked(
         _tell_unused(kept, fitted.schema.names)
         return codes, kept
     return fitted.schema.encode(queries or [""]), {}
+
+
+def _free(name: str, taken: Container[str]) -> str:
+    """The name of a column to keep, changed if an answer has it."""
+    return f"{name}_given" if name in taken else name
 
 
 def _tell_unused(columns: dict[str, list[Any]], names: tuple[str, ...]) -> None:

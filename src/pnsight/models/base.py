@@ -70,8 +70,13 @@ class LawModel(Model):
     """A model of the law, from which the bounds on every quantity follow."""
 
     @abstractmethod
+    def law_given(self, codes: Codes, counts: FloatArray) -> Law:
+        """The law of each query, of which the rows are already counted."""
+
     def law(self, queries: QueryLike = None) -> Law:
         """The law of each query."""
+        codes = self.schema.encode(queries)
+        return self.law_given(codes, self.counts(codes))
 
     def raw_ends(self, codes: Codes, quantity: str = "pns") -> FloatArray:
         """The formulas at the model's law, shape (queries, 2)."""
@@ -80,10 +85,9 @@ class LawModel(Model):
     def bounds(self, queries: QueryLike = None, quantity: str = "pns", level: float = 0.9) -> BoundTable:
         """Bounds on the quantity for each query; what a query does not name is left open."""
         codes = self.schema.encode(queries)
-        ends = self.raw_ends(codes, quantity)
-        lower, upper, status = settle(ends[:, 0], ends[:, 1])
-        experimental, observational = support(self.counts(codes))
-        return BoundTable(quantity, self.schema.format(codes), lower, upper, experimental, observational, status)
+        counts = self.counts(codes)
+        lower, upper, status = settle(*bounds(self.law_given(codes, counts), quantity))
+        return BoundTable(quantity, self.schema.format(codes), lower, upper, *support(counts), status)
 
 
 def support(counts: FloatArray) -> tuple[FloatArray, FloatArray]:

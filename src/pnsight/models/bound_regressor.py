@@ -7,7 +7,7 @@ Learning" and appendix "Machine Learning Configuration".
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
@@ -166,8 +166,8 @@ class BoundRegressor(Model):
         if self.repair == "sort":
             ends = np.sort(ends, axis=1)
         lower, upper, status = settle(ends[:, 0], ends[:, 1], CROSSED)
-        experimental, observational = support(self.counts(codes))
-        return BoundTable(self.quantity, self.schema.format(codes), lower, upper, experimental, observational, status)
+        table = self.schema.format(codes), lower, upper, *support(self.counts(codes)), status
+        return BoundTable(self.quantity, *table)
 
     def raw_ends(self, codes: Codes, quantity: str = "pns") -> FloatArray:
         """What the two regressors say, shape (queries, 2); they may cross."""
@@ -190,8 +190,7 @@ class BoundRegressor(Model):
         """What the constructor was given."""
         if self.regressor is not None:
             raise ModelError("a model with regressor= of another library cannot be saved; save the default network.")
-        names = [name for name in self.__dataclass_fields__ if name != "regressor"]
-        return {name: getattr(self, name) for name in names}
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "regressor"}
 
     def state(self) -> tuple[Mapping[str, Any], Mapping[str, np.ndarray[Any, Any]]]:
         """Chosen threshold, errors of those tried, and the networks' weights."""

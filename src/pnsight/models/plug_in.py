@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
-from pnsight.law import Law
+from pnsight.law import FloatArray, Law
 from pnsight.models.base import LawModel
 from pnsight.progress import Progress, silent
-from pnsight.schema import QueryLike
+from pnsight.schema import Codes
 from pnsight.study import Study
 
 
@@ -26,8 +26,7 @@ class PlugIn(LawModel):
         """None."""
         return {}
 
-    def law(self, queries: QueryLike = None) -> Law:
+    def law_given(self, codes: Codes, counts: FloatArray) -> Law:
         """Empirical law of each query, NaN where the rows it needs are absent."""
-        counts = self.counts(self.schema.encode(queries))
         observational = None if self.study.observational is None else counts[:, 4:]
         return Law.from_counts(counts[:, :4], observational)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -34,6 +35,12 @@ def open_table(source: Table, role: str) -> nw.LazyFrame[Any] | nw.DataFrame[Any
         ) from None
 
 
+@cache
+def _engine() -> duckdb.DuckDBPyConnection:
+    """One DuckDB for the process, in memory; it fetches no extension from the network."""
+    return duckdb.connect(config={"autoinstall_known_extensions": "false"})
+
+
 def _open_file(path: Path, role: str) -> duckdb.DuckDBPyRelation:
     if path.is_dir():
         raise TableError(f"the {role} table {str(path)!r} is a folder; give a CSV or Parquet file.")
@@ -41,7 +48,7 @@ def _open_file(path: Path, role: str) -> duckdb.DuckDBPyRelation:
         raise TableError(f"the {role} table {str(path)!r} does not exist; check the path.")
     if path.stat().st_size == 0:
         raise TableError(f"the {role} table {str(path)!r} is empty; it needs a header line and rows.")
-    connection = duckdb.connect(config={"autoinstall_known_extensions": "false"})
+    connection = _engine().cursor()
     try:
         if path.name.lower().endswith(_PARQUET):
             return connection.read_parquet(str(path))
@@ -66,7 +73,7 @@ def fetch(frame: nw.LazyFrame[Any] | nw.DataFrame[Any], role: str) -> dict[str, 
         if isinstance(native, duckdb.DuckDBPyRelation):
             return {name: values.tolist() for name, values in native.fetchnumpy().items()}
         eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-        return eager.to_dict(as_series=False)
+        return {name: series.to_list() for name, series in eager.to_dict(as_series=True).items()}
     except duckdb.Error as error:
         raise TableError(f"the {role} table cannot be read: {first_line(error)}") from None
 
@@ -81,7 +88,7 @@ def write_parquet(columns: Mapping[str, Any], path: Path) -> None:
     scratch = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     table = {name: _array(values) for name, values in columns.items()}
     try:
-        connection = duckdb.connect(config={"autoinstall_known_extensions": "false"})
+        connection = _engine().cursor()
         connection.register("columns_to_write", table)
         connection.table("columns_to_write").write_parquet(str(scratch))
         os.replace(scratch, path)
