@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from pnsight.benchmark import figures, summary
 from pnsight.benchmark.case_study import case_study
+from pnsight.benchmark.coverage import without_support
 from pnsight.benchmark.inspect import learning_curves, true_against_predicted
 from pnsight.benchmark.results import Results
 from pnsight.benchmark.run import run
 from pnsight.benchmark.settings import PRESETS, Grid, Setting
 
-__all__ = ["PRESETS", "Grid", "Results", "Setting", "case_study", "learning_curves", "run", "true_against_predicted"]
+__all__ = [
+    "PRESETS",
+    "Grid",
+    "Results",
+    "Setting",
+    "case_study",
+    "figures",
+    "learning_curves",
+    "run",
+    "summary",
+    "true_against_predicted",
+    "without_support",
+]

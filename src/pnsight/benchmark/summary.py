@@ -143,10 +143,9 @@ class Claims:
     below_baseline: float
 
 
-def claims(found: Sequence[Cell]) -> Claims:
+def claims(found: Sequence[Cell], source: str = "ours") -> Claims:
     """The abstract's two claims recomputed from cells: over all populations, budgets, spaces and ends."""
-    values = {(c.population, c.budget, c.space, c.learner, c.end): c.mae for c in found}
-    return _claims("ours", values)
+    return _claims(source, {_place(cell): cell.mae for cell in found})
 
 
 def paper_claims() -> Claims:
@@ -154,7 +153,24 @@ def paper_claims() -> Claims:
     return _claims("paper's Table 1", TABLE_1)
 
 
-def _claims(source: str, values: Mapping[tuple[str, int, str, str, str], float]) -> Claims:
+def claims_table(rows: Sequence[Row]) -> dict[str, list[Any]]:
+    """The abstract's claims: from the paper's table, and ours without and with the degenerate Direct as printed."""
+    everything = cells(rows)
+    positive = [cell for cell in everything if cell.population != "direct"]
+    printed = [cell for cell in everything if cell.population != "direct-positive"]
+    found = [
+        paper_claims(),
+        claims(positive, "ours, Direct with positive C_Y"),
+        claims(printed, "ours, Direct as printed"),
+    ]
+    return {
+        "source": [claim.source for claim in found],
+        "mean error of the learners": [f"{claim.mean_mae:.4f}" for claim in found],
+        "below the plug-in by": [f"{claim.below_baseline:.0%}" for claim in found],
+    }
+
+
+def _claims(source: str, values: Mapping[tuple[Any, ...], float]) -> Claims:
     learned, reductions = [], []
     for (population, budget, space, learner, end), mae in values.items():
         baseline = values.get((population, budget, space, "plug-in", end))
@@ -182,6 +198,20 @@ def gap_to_oracle(rows: Sequence[Row]) -> dict[str, list[Any]]:
 
 def _place(cell: Cell) -> tuple[Any, ...]:
     return cell.population, cell.budget, cell.space, cell.learner, cell.end
+
+
+def baseline_table(rows: Sequence[Row]) -> dict[str, list[Any]]:
+    """The plug-in under both conventions, dropping undefined answers or infeasible ones too, beside the paper's."""
+    strict = {_place(cell): cell for cell in cells(rows, dropped="infeasible")}
+    columns: dict[str, list[Any]] = defaultdict(list)
+    for cell in cells(rows):
+        if cell.learner == "plug-in":
+            for name in ("population", "budget", "space", "end"):
+                columns[name].append(getattr(cell, name))
+            columns["undefined dropped"].append(_short(cell.mae))
+            columns["infeasible dropped"].append(_short(strict[_place(cell)].mae))
+            columns["paper"].append(_short(cell.paper))
+    return dict(columns)
 
 
 def crossing_table(rows: Sequence[Row]) -> dict[str, list[Any]]:
@@ -239,6 +269,42 @@ def held_out_table(rows: Sequence[Row]) -> dict[str, list[Any]]:
             columns["held-out rank"].append(_rank(held_out, learner))
             columns["oracle rank"].append(_rank(oracle, learner))
     return dict(columns)
+
+
+def runs_table(rows: Sequence[Row]) -> dict[str, list[Any]]:
+    """What was run: fits by learner, way to validate and budget, with their seeds and thresholds."""
+    groups: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    for row in rows:
+        if row["dropped"] != "infeasible":
+            groups[row["learner"], row["validation"], row["held_out"], row["budget"]].append(row)
+    columns: dict[str, list[Any]] = defaultdict(list)
+    for (learner, validation, held_out, budget), found in sorted(groups.items()):
+        columns["learner"].append(learner)
+        columns["validation"].append(validation)
+        columns["held out"].append(f"{held_out:.0%}" if held_out else "")
+        columns["budget"].append(budget)
+        columns["populations"].append(len({row["population"] for row in found}))
+        columns["seeds"].append(" ".join(map(str, sorted({row["seed"] for row in found}))))
+        columns["thresholds"].append(" ".join(sorted({row["threshold"] for row in found}, key=lambda t: (len(t), t))))
+        columns["fits"].append(len(found))
+        columns["too few examples"].append(sum(bool(row["note"]) for row in found))
+    return dict(columns)
+
+
+def table_of(what: str, rows: Sequence[Row], rule: str = ORACLE) -> dict[str, list[Any]]:
+    """The table of that name; empty if the rows hold nothing for it."""
+    tables: Mapping[str, Callable[[Sequence[Row]], dict[str, list[Any]]]] = {
+        "table-1": lambda rows: table(cells(rows, rule)),
+        "baseline": baseline_table,
+        "claims": claims_table,
+        "auto": gap_to_oracle,
+        "thresholds": preferred_thresholds,
+        "crossings": crossing_table,
+        "decisions": decision_table,
+        "held-out": held_out_table,
+        "runs": runs_table,
+    }
+    return tables[what](rows)
 
 
 def _rank(values: Mapping[str, float], name: str) -> int:

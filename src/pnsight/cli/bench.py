@@ -14,7 +14,6 @@ from pnsight.cli.bar import bar
 from pnsight.cli.options import FormatOption, OutOption, SeedOption
 from pnsight.cli.output import emit, say
 from pnsight.errors import PnsightError
-from pnsight.text import aligned
 
 app = typer.Typer(help="Run the paper's experiment and show it beside the paper.", no_args_is_help=True)
 
@@ -44,6 +43,20 @@ class Rule(StrEnum):
     ORACLE = "oracle"
     FIXED = "fixed"
     AUTO = "auto"
+
+
+class What(StrEnum):
+    """Tables of results."""
+
+    TABLE_1 = "table-1"
+    BASELINE = "baseline"
+    CLAIMS = "claims"
+    AUTO = "auto"
+    THRESHOLDS = "thresholds"
+    CROSSINGS = "crossings"
+    DECISIONS = "decisions"
+    HELD_OUT = "held-out"
+    RUNS = "runs"
 
 
 ResultsOption = Annotated[Path, typer.Option("--results", help="Folder with the results.")]
@@ -86,22 +99,21 @@ def run(
 
 @app.command("show")
 def show(
+    what: Annotated[What, typer.Argument(help="Which table.")] = What.TABLE_1,
     results: ResultsOption = DEFAULT_RESULTS,
-    rule: Annotated[Rule, typer.Option("--rule", help="Who chooses the threshold.")] = Rule.ORACLE,
+    rule: Annotated[Rule, typer.Option("--rule", help="Who chooses the threshold, in table-1.")] = Rule.ORACLE,
     figures: Annotated[Path | None, typer.Option("--figures", help="Folder to draw threshold sweeps into.")] = None,
     format: FormatOption = None,
     out: OutOption = None,
 ) -> None:
-    """Show Table 1 with ours beside the paper's."""
-    summary = pnsight.benchmark.summary
+    """Show what the runs found: Table 1 with ours beside the paper's, or one of the other tables."""
     rows = pnsight.benchmark.Results(results).rows()
     if not rows:
         raise PnsightError(f"no results in {str(results)!r}; make some with: pnsight bench run --results {results}")
-    cells = summary.cells(rows, rule)
-    emit(summary.table(cells), format, out)
-    ratio = summary.mean_ratio(cells)
-    if ratio is not None:
-        say(f"mean of ours over the paper's: {ratio:.2f}; threshold chosen by: {rule}")
+    columns = pnsight.benchmark.summary.table_of(what, rows, rule)
+    if not columns:
+        raise PnsightError(f"the results in {str(results)!r} hold no fits for {what}; see pnsight bench run --help.")
+    emit(columns, format, out)
     if figures is not None:
         _draw_sweeps(rows, figures)
 
@@ -147,6 +159,12 @@ def curves(
         pnsight.benchmark.figures.save(pnsight.benchmark.figures.learning_curves(rows, title), figure)
 
 
+@app.command("support")
+def support(format: FormatOption = None, out: OutOption = None) -> None:
+    """Share of queries with fewer than 300 rows in one of the tables, beside the paper's."""
+    emit(pnsight.benchmark.without_support(), format, out)
+
+
 @app.command("scatter")
 def scatter(
     population: Annotated[str, typer.Argument(help="A population by name.")],
@@ -160,12 +178,6 @@ def scatter(
         drawn = pnsight.benchmark.true_against_predicted(population, budget, threshold, seed, progress)
     pnsight.benchmark.figures.save(drawn, figure)
     say(f"wrote {figure}")
-
-
-def print_section(title: str, columns: dict[str, list[Any]]) -> None:
-    """A titled table, if there is anything in it."""
-    if columns:
-        print(f"\n{title}\n\n{aligned(columns)}")
 
 
 def _words(text: str | None) -> tuple[str, ...] | None:
