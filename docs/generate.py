@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import experiment
 import typer.main
 from transcripts import refreshed
 from typer.testing import CliRunner
@@ -99,6 +100,7 @@ def _directive(kind: str, target: str, *options: str) -> str:
 PAGES: list[tuple[Path, Callable[[], str]]] = [
     (DOCS / "cli.md", command_line),
     (DOCS / "python.md", python_reference),
+    (DOCS / "experiment.md", lambda: NOTE + experiment.page()),
     *(
         (page, partial(refreshed, page))
         for page in (
@@ -125,6 +127,8 @@ def main() -> None:
     if check and stale:
         print(f"out of step with the code: {names}; run make docs", file=sys.stderr)
         sys.exit(1)
+    if not check:
+        experiment.draw()
     if stale:
         print(f"written: {names}")
 
