@@ -47,6 +47,8 @@ def roll_up(schema: Schema, profiles: Codes, values: FloatArray) -> FloatArray:
     """
     _refuse_too_many(schema, schema.mask_size)
     width = values.shape[1]
+    if not schema.shape:
+        return np.asarray(values.sum(axis=0, keepdims=True))
     cube = np.zeros((*(levels + 1 for levels in schema.shape), width))
     np.add.at(cube, tuple(profiles.T), values)
     for axis, levels in enumerate(schema.shape):
@@ -76,6 +78,8 @@ def _match(queries: Codes, profiles: Codes) -> FloatArray:
 def _position(schema: Schema, queries: Codes) -> npt.NDArray[np.intp]:
     """Row of each query in the order of `mask_queries`."""
     levels = np.array(schema.shape, dtype=np.int32)
+    if not len(levels):
+        return np.zeros(len(queries), dtype=np.intp)
     codes = np.where(queries == OPEN, levels, queries)
     return np.asarray(np.ravel_multi_index(tuple(codes.T), tuple(levels + 1)), dtype=np.intp)
 

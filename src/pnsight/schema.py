@@ -22,6 +22,7 @@ from pnsight.errors import QueryError, did_you_mean, listed
 
 OPEN = -1
 OPEN_SYMBOL = "X"
+_OPEN_SYMBOLS = (OPEN_SYMBOL, "x")  # what is read as open in the short form
 
 Codes: TypeAlias = npt.NDArray[np.int32]
 """Query or profile codes, shape (rows, covariates)."""
@@ -29,7 +30,7 @@ Codes: TypeAlias = npt.NDArray[np.int32]
 QueryLike: TypeAlias = Any
 """``None`` or ``""`` (everyone), text, a mapping name -> level, a `Query`, a data frame, codes, or a list of those."""
 
-_INTEGRAL = re.compile(r"-?\d+\.0+")
+_DECIMAL = re.compile(r"-?(0|[1-9]\d*)\.\d+")
 
 
 def label(value: Any) -> str | None:
@@ -43,6 +44,8 @@ def label(value: Any) -> str | None:
         return "true" if value else "false"
     if isinstance(value, float | np.floating):
         return None if math.isnan(value) else _float_label(float(value))
+    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
+        value = value.date()
     if isinstance(value, datetime.date):
         return value.isoformat()
     return _text_label(str(value))
@@ -57,7 +60,7 @@ def _text_label(text: str) -> str | None:
         return text.lower()
     if not text:
         return None
-    return text.split(".")[0] if _INTEGRAL.fullmatch(text) else text
+    return _float_label(float(text)) if _DECIMAL.fullmatch(text) else text
 
 
 def level_order(levels: Iterable[str]) -> tuple[str, ...]:
@@ -141,7 +144,8 @@ class Schema:
         """Whether a query can be written as one character a covariate."""
         levels = [level for covariate in self.covariates for level in covariate.levels]
         return bool(levels) and all(
-            len(level) == 1 and level not in (OPEN_SYMBOL, ",", "=", "\\", " ") for level in levels
+            len(level) == 1 and not level.isspace() and level not in (*_OPEN_SYMBOLS, ",", "=", "\\")
+            for level in levels
         )
 
     def covariate(self, name: str) -> Covariate:
@@ -162,8 +166,11 @@ class Schema:
         """Codes of the queries, shape (queries, covariates), from whatever a person may give."""
         if isinstance(queries, np.ndarray) and queries.dtype.kind in "iu":
             return self._checked(queries)
-        if _is_frame(queries):
-            return self.encode_columns(nw.from_native(queries, eager_only=True).to_dict(as_series=False))
+        frame = nw.from_native(queries, pass_through=True)
+        if isinstance(frame, nw.LazyFrame):
+            raise QueryError("the queries are a lazy table; collect it first, so that they have an order.")
+        if isinstance(frame, nw.DataFrame):
+            return self.encode_columns(frame.to_dict(as_series=False))
         if isinstance(queries, Sequence | np.ndarray) and not isinstance(queries, str):
             return self._stack([self._encode_one(query) for query in queries])
         return self._stack([self._encode_one(queries)])
@@ -250,7 +257,7 @@ class Schema:
                 f"query {text!r} has {len(text)} characters, but there are {len(self.names)} covariates "
                 f"({listed(self.names)}): give one character for each, {OPEN_SYMBOL} for open, or name=level pairs."
             )
-        symbols = [None if symbol in "Xx" else symbol for symbol in text]
+        symbols = [None if symbol in _OPEN_SYMBOLS else symbol for symbol in text]
         return [covariate.code(symbol) for covariate, symbol in zip(self.covariates, symbols, strict=True)]
 
     def _stack(self, rows: list[list[int]]) -> Codes:
@@ -292,10 +299,6 @@ class Schema:
             for j, levels in enumerate(self.shape)
         ]
         return np.concatenate([np.empty((len(codes), 0), dtype=np.float32), *blocks], axis=1)
-
-
-def _is_frame(queries: Any) -> bool:
-    return not isinstance(queries, Mapping | str) and hasattr(queries, "columns")
 
 
 def split_names(text: str) -> list[str]:

@@ -63,6 +63,16 @@ def load_model(folder: str | os.PathLike[str]) -> Model:
     """Read a model that `save_model` wrote."""
     path = Path(folder)
     description = _description(path)
+    try:
+        return _restored(path, description)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise ModelError(
+            f"model {str(path)!r} is damaged: a part is missing or not what it should be "
+            f"({type(error).__name__}: {error}); fit the model again."
+        ) from None
+
+
+def _restored(path: Path, description: dict[str, Any]) -> Model:
     kind = MODELS.get(description["model"])
     if kind is None:
         raise ModelError(
@@ -87,10 +97,11 @@ def _description(path: Path) -> dict[str, Any]:
         raise ModelError(f"folder {str(path)!r} has an unreadable model.json ({error}); {expected}.") from None
     if not isinstance(description, dict) or description.get("format") != FORMAT:
         raise ModelError(f"folder {str(path)!r} has a model.json that is not pnsight's; {expected}.")
-    if description["format_version"] != FORMAT_VERSION:
+    if description.get("format_version") != FORMAT_VERSION:
+        writer = description.get("pnsight_version", "version")
         raise ModelError(
-            f"model {str(path)!r} has format {description['format_version']}, this pnsight {__version__} reads format "
-            f"{FORMAT_VERSION}; fit the model again, or use the pnsight {description['pnsight_version']} that wrote it."
+            f"model {str(path)!r} has format {description.get('format_version')}, this pnsight {__version__} reads "
+            f"format {FORMAT_VERSION}; fit the model again, or use the pnsight {writer} that wrote it."
         )
     return description
 
@@ -106,8 +117,16 @@ def _refuse_foreign(path: Path) -> None:
     """Never write into somebody's folder of other things."""
     if path.exists() and not path.is_dir():
         raise OutputError(f"cannot write the model to {str(path)!r}: it is a file; name a folder.")
-    if path.is_dir() and any(path.iterdir()) and not (path / "model.json").exists():
+    if path.is_dir() and any(path.iterdir()) and not _is_model(path):
         raise OutputError(f"cannot write the model to {str(path)!r}: the folder holds other files; name a new one.")
+
+
+def _is_model(path: Path) -> bool:
+    try:
+        description = json.loads((path / "model.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(description, dict) and description.get("format") == FORMAT
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -139,10 +158,13 @@ def _study_out(study: Study) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, 
 
 def _study_in(description: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any]]) -> Study:
     schema = Schema(tuple(Covariate(c["name"], tuple(c["levels"])) for c in description["covariates"]))
-    counts = arrays["counts"]
+    profiles, counts = arrays["profiles"], arrays["counts"]
+    width = 4 if description["experiment_alone"] else 8
+    if profiles.shape != (len(profiles), len(schema.names)) or counts.shape != (len(profiles), width):
+        raise ValueError(f"arrays of shape {profiles.shape} and {counts.shape} do not fit the covariates")
     return Study(
         schema,
-        arrays["profiles"],
+        profiles,
         counts[:, :4],
         None if description["experiment_alone"] else counts[:, 4:],
         description["treatment"],

@@ -22,6 +22,8 @@ def cell_text(value: Any) -> str:
 def _number_text(value: float) -> str:
     if math.isnan(value):
         return ""
+    if math.isinf(value):
+        return str(value)
     if value == int(value) and abs(value) >= 2:
         return str(int(value))
     return f"{value:.6f}" if value == 0 or abs(value) >= 1e-4 else f"{value:.5e}"

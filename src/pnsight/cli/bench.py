@@ -11,7 +11,7 @@ import typer
 
 import pnsight
 from pnsight.cli.bar import bar
-from pnsight.cli.options import FormatOption, OutOption, SeedOption
+from pnsight.cli.options import FormatOption, OutOption, SeedOption, within
 from pnsight.cli.output import emit, say
 from pnsight.errors import PnsightError
 
@@ -75,7 +75,7 @@ def run(
     thresholds: Annotated[ListOption, typer.Option("--thresholds", help="Numbers or auto, comma-separated.")] = None,
     learners: Annotated[ListOption, typer.Option("--learners", help="Comma-separated.")] = None,
     validations: Annotated[ListOption, typer.Option("--validations", help="queries, rows or both.")] = None,
-    jobs: Annotated[int, typer.Option("--jobs", help="Fits at a time, one thread each.", min=1)] = 2,
+    jobs: Annotated[int, typer.Option("--jobs", help="Fits at a time, one thread each.", callback=within(1))] = 2,
     backend: Annotated[Backend, typer.Option("--backend", help="Where fits run.")] = Backend.LOKY,
     results: ResultsOption = DEFAULT_RESULTS,
 ) -> None:
@@ -128,8 +128,10 @@ def _draw_sweeps(rows: list[dict[str, Any]], folder: Path) -> None:
 
 @app.command("case")
 def case(
-    budget: Annotated[int, typer.Option("--budget", help="Rows of each table.", min=1000)] = 200_000,
-    threshold: Annotated[int, typer.Option("--threshold", help="Rows a training query needs.", min=1)] = 300,
+    budget: Annotated[int, typer.Option("--budget", help="Rows of each table.", callback=within(1000))] = 200_000,
+    threshold: Annotated[
+        int, typer.Option("--threshold", help="Rows a training query needs.", callback=within(1))
+    ] = 300,
     seed: SeedOption = 1,
     format: FormatOption = None,
     out: OutOption = None,
@@ -143,8 +145,10 @@ def case(
 @app.command("curves")
 def curves(
     population: Annotated[str, typer.Argument(help="A population by name.")] = "covariate",
-    budget: Annotated[int, typer.Option("--budget", help="Rows of each table.", min=1000)] = 200_000,
-    threshold: Annotated[int, typer.Option("--threshold", help="Rows a training query needs.", min=1)] = 300,
+    budget: Annotated[int, typer.Option("--budget", help="Rows of each table.", callback=within(1000))] = 200_000,
+    threshold: Annotated[
+        int, typer.Option("--threshold", help="Rows a training query needs.", callback=within(1))
+    ] = 300,
     seed: SeedOption = 1,
     figure: Annotated[Path | None, typer.Option("--figure", help="File to draw them into, .svg or .png.")] = None,
     format: FormatOption = None,
@@ -169,8 +173,10 @@ def support(format: FormatOption = None, out: OutOption = None) -> None:
 def scatter(
     population: Annotated[str, typer.Argument(help="A population by name.")],
     figure: Annotated[Path, typer.Option("--figure", help="File to draw into, .svg or .png.")],
-    budget: Annotated[int, typer.Option("--budget", help="Rows of each table.", min=1000)] = 200_000,
-    threshold: Annotated[int, typer.Option("--threshold", help="Rows a training query needs.", min=1)] = 300,
+    budget: Annotated[int, typer.Option("--budget", help="Rows of each table.", callback=within(1000))] = 200_000,
+    threshold: Annotated[
+        int, typer.Option("--threshold", help="Rows a training query needs.", callback=within(1))
+    ] = 300,
     seed: SeedOption = 1,
 ) -> None:
     """Fit the learners and draw true against predicted bounds of all queries."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, TypeAlias, TypeVar
 
 import typer
 
@@ -37,12 +39,27 @@ class Quantity(StrEnum):
     HARM = "harm"
 
 
+Number = TypeVar("Number", int, float)
+
+
+def within(low: float, high: float = math.inf) -> Callable[[Number], Number]:
+    """A check for an option's value that says which value it refuses."""
+    expected = f"between {low} and {high}" if math.isfinite(high) else f"at least {low}"
+
+    def check(value: Number) -> Number:
+        if not low <= value <= high:
+            raise typer.BadParameter(f"{value} was given; expected {expected}.")
+        return value
+
+    return check
+
+
 FormatOption: TypeAlias = Annotated[
     Format | None,
     typer.Option("--format", help="How to write the table; by default what --out's ending says, else table."),
 ]
 OutOption: TypeAlias = Annotated[Path | None, typer.Option("--out", help="File to write to instead of the screen.")]
-SeedOption: TypeAlias = Annotated[int, typer.Option("--seed", help="Seed of all randomness.", min=0)]
+SeedOption: TypeAlias = Annotated[int, typer.Option("--seed", help="Seed of all randomness.", callback=within(0))]
 QueriesArgument: TypeAlias = Annotated[
     list[str] | None,
     typer.Argument(

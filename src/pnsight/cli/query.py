@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 import pnsight
-from pnsight.cli.options import FormatOption, OutOption, Quantity, QueriesArgument, Space
+from pnsight.cli.options import FormatOption, OutOption, Quantity, QueriesArgument, Space, within
 from pnsight.cli.output import emit, say
 from pnsight.errors import QueryError
 
@@ -33,7 +33,7 @@ def query(
         Quantity | None,
         typer.Option("--quantity", help="What to bound; by default what the model was fitted for, or pns."),
     ] = None,
-    level: Annotated[float, typer.Option("--level", help="Confidence of the intervals.", min=0.0, max=1.0)] = 0.9,
+    level: Annotated[float, typer.Option("--level", help="Confidence of the intervals.", callback=within(0, 1))] = 0.9,
     format: FormatOption = None,
     out: OutOption = None,
 ) -> None:

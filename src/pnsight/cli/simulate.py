@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import pnsight
-from pnsight.cli.options import SeedOption
+from pnsight.cli.options import SeedOption, within
 from pnsight.cli.output import say
 from pnsight.errors import OutputError
 
@@ -20,10 +20,10 @@ def simulate(
     ],
     out: Annotated[Path, typer.Option("--out", help="Folder for experimental.parquet and observational.parquet.")],
     experimental: Annotated[
-        int, typer.Option("--experimental", help="Rows of the experimental table.", min=1)
+        int, typer.Option("--experimental", help="Rows of the experimental table.", callback=within(1))
     ] = 200_000,
     observational: Annotated[
-        int, typer.Option("--observational", help="Rows of the observational table.", min=1)
+        int, typer.Option("--observational", help="Rows of the observational table.", callback=within(1))
     ] = 200_000,
     seed: SeedOption = 1,
     assignment: Annotated[

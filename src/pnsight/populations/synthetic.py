@@ -48,7 +48,7 @@ def _products(rng: np.random.Generator, d: int) -> Score:
 
 
 def _tree(rng: np.random.Generator, d: int, depth: int = 4) -> Score:
-    """A complete binary tree that asks about another covariate at every step down."""
+    """A complete binary tree that asks about some covariate at every step down; branches may ask in another order."""
     depth = min(depth, d)
     order = [rng.permutation(d)[:depth] for _ in range(2 ** (depth - 1))]
     leaves = rng.normal(size=2**depth) * _SPREAD

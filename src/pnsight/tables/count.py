@@ -14,7 +14,7 @@ from pnsight.errors import TableError, did_you_mean, listed
 from pnsight.law import FloatArray
 from pnsight.schema import Codes, Covariate, Schema, label, level_order
 from pnsight.study import Study
-from pnsight.tables.read import Table, fetch, open_table
+from pnsight.tables.read import Table, count_groups, open_table
 
 _ROWS = "rows counted by pnsight"
 _TRUTH = {"1": 1, "true": 1, "0": 0, "false": 0}
@@ -120,8 +120,7 @@ def _count(
     covariates: Sequence[str],
 ) -> _Counted:
     columns = [*covariates, treatment, outcome]
-    grouped = frame.group_by(columns).agg(nw.len().alias(_ROWS))
-    groups = fetch(grouped, role)
+    groups = count_groups(frame, columns, _ROWS, role)
     if not groups[_ROWS]:
         raise TableError(f"the {role} table has no rows; it needs at least one below its header.")
     labels = {name: _labels(groups[name]) for name in columns}
@@ -181,13 +180,13 @@ def _truth_table(
 ) -> dict[str, int]:
     """Which labels of a binary column mean 1 and which 0."""
     found = level_order(value for table in tables for value in table if value is not None)
+    if true_level is None and found and all(value in _TRUTH for value in found):
+        return {value: _TRUTH[value] for value in found}
     if len(found) > 2:
         raise TableError(
             f"{what} column {column!r} holds {len(found)} values ({listed(found)}); expected two. "
             "Keep the rows of two values, or make a column that is 0 or 1."
         )
-    if true_level is None and all(value in _TRUTH for value in found):
-        return {value: _TRUTH[value] for value in found}
     if true_level is None:
         raise TableError(
             f"{what} column {column!r} holds {listed(found)}; expected 0/1 or true/false. "

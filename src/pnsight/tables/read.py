@@ -53,12 +53,39 @@ def _open_file(path: Path, role: str) -> duckdb.DuckDBPyRelation:
         if path.name.lower().endswith(_PARQUET):
             return connection.read_parquet(str(path))
         if path.name.lower().endswith(_CSV):
-            return connection.read_csv(str(path), all_varchar=True, header=True)
+            return _read_csv(connection, path, role)
     except duckdb.Error as error:
         raise TableError(f"the {role} table {str(path)!r} cannot be read: {first_line(error)}") from None
     raise TableError(
         f"the {role} table {str(path)!r} has an unknown ending; expected one of {', '.join(_CSV + _PARQUET)}."
     )
+
+
+def _read_csv(connection: duckdb.DuckDBPyConnection, path: Path, role: str) -> duckdb.DuckDBPyRelation:
+    """All columns as text, so that no value depends on a guess of its type."""
+    relation = connection.read_csv(str(path), all_varchar=True, header=True, quotechar='"')
+    only = relation.columns[0]
+    if len(relation.columns) == 1 and any(mark in only for mark in ",;\t|"):
+        raise TableError(
+            f"the {role} table {str(path)!r} cannot be split into columns: its header is {only!r}, but not every line "
+            "has as many fields. Mend the lines that have more or fewer."
+        )
+    return relation
+
+
+def count_groups(
+    frame: nw.LazyFrame[Any] | nw.DataFrame[Any], columns: list[str], rows: str, role: str
+) -> dict[str, list[Any]]:
+    """Each distinct combination of the columns with its rows, under the name `rows`, counted where the data live."""
+    native = frame.to_native()
+    if isinstance(native, duckdb.DuckDBPyRelation):  # narwhals does not quote names for DuckDB's group-by
+        names = ", ".join(_quoted(name) for name in columns)
+        return _fetch_relation(native.aggregate(f"{names}, count(*) AS {_quoted(rows)}", names), role)
+    return fetch(frame.group_by(columns).agg(nw.len().alias(rows)), role)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def first_line(error: Exception) -> str:
@@ -67,13 +94,18 @@ def first_line(error: Exception) -> str:
 
 
 def fetch(frame: nw.LazyFrame[Any] | nw.DataFrame[Any], role: str) -> dict[str, list[Any]]:
-    """Columns as plain lists; DuckDB's own fetch needs no Arrow."""
+    """Columns as plain lists."""
     native = frame.to_native()
+    if isinstance(native, duckdb.DuckDBPyRelation):
+        return _fetch_relation(native, role)
+    eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+    return {name: series.to_list() for name, series in eager.to_dict(as_series=True).items()}
+
+
+def _fetch_relation(relation: duckdb.DuckDBPyRelation, role: str) -> dict[str, list[Any]]:
+    """Through NumPy, which unlike narwhals' way needs no Arrow."""
     try:
-        if isinstance(native, duckdb.DuckDBPyRelation):
-            return {name: values.tolist() for name, values in native.fetchnumpy().items()}
-        eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-        return {name: series.to_list() for name, series in eager.to_dict(as_series=True).items()}
+        return {name: values.tolist() for name, values in relation.fetchnumpy().items()}
     except duckdb.Error as error:
         raise TableError(f"the {role} table cannot be read: {first_line(error)}") from None
 
