@@ -31,6 +31,22 @@ def mask_queries(schema: Schema) -> Codes:
     return codes
 
 
+def distinct(schema: Schema, codes: Codes) -> tuple[Codes, npt.NDArray[np.intp]]:
+    """The distinct rows of profile codes in order, and where each row is among them."""
+    if not schema.shape:
+        return codes[:1], np.zeros(len(codes), dtype=np.intp)
+    if schema.exact_size > np.iinfo(np.int64).max:
+        found, place = np.unique(codes, axis=0, return_inverse=True)
+        return found, place.ravel()
+    numbers, place = np.unique(_number(schema, codes), return_inverse=True)
+    return np.stack(np.unravel_index(numbers, schema.shape), axis=1).astype(np.int32), place
+
+
+def _number(schema: Schema, codes: Codes) -> npt.NDArray[np.intp]:
+    """Row of each profile in the order of `exact_queries`."""
+    return np.asarray(np.ravel_multi_index(tuple(codes.T), schema.shape), dtype=np.intp)
+
+
 SPACES = {"exact": exact_queries, "mask": mask_queries}
 """Whole query spaces by the name the command line gives them."""
 
@@ -59,6 +75,10 @@ def roll_up(schema: Schema, profiles: Codes, values: FloatArray) -> FloatArray:
 
 def sum_over(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray) -> FloatArray:
     """Sums over the profiles that each of the given queries covers, shape (queries, k)."""
+    if schema.shape and schema.exact_size <= MOST_QUERIES and not (queries == OPEN).any():
+        sums = np.zeros((schema.exact_size, values.shape[1]))
+        np.add.at(sums, _number(schema, profiles), values)
+        return sums[_number(schema, queries)]
     by_matching = len(queries) * len(profiles) * max(1, len(schema.names))
     if schema.mask_size <= MOST_QUERIES and schema.mask_size * values.shape[1] < by_matching:
         return roll_up(schema, profiles, values)[_position(schema, queries)]

@@ -3,11 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pnsight.law import FloatArray
 from pnsight.schema import Codes, Schema
+
+
+def cell_counts(
+    place: npt.NDArray[np.intp],
+    profiles: int,
+    x: npt.NDArray[np.integer[Any]],
+    y: npt.NDArray[np.integer[Any]],
+    rows: FloatArray | None = None,
+) -> FloatArray:
+    """Counts of each profile in the order of `law.COUNT_CELLS`, shape (profiles, 4).
+
+    `place` says which profile each entry has, `x` and `y` its treatment and outcome, `rows` how many rows it stands
+    for (one each if None).
+    """
+    cell = 4 * place + 2 * (1 - x) + (1 - y)
+    counts = np.bincount(cell, weights=rows, minlength=4 * profiles)
+    return np.asarray(counts, dtype=np.float64).reshape(profiles, 4)
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,14 @@ The paper's digits do not follow from the printed Mediator population, so this r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
+
+import numpy as np
 
 from pnsight import lattice, populations
 from pnsight.benchmark.paper import CASE_PROFILE
-from pnsight.bound_table import BoundTable
 from pnsight.decide import decisions
+from pnsight.law import FloatArray
 from pnsight.models import ExactMLP, MaskMLP, PlugIn
 from pnsight.progress import Progress, silent
 
@@ -22,36 +23,42 @@ THETA = 0.5
 
 
 def case_study(
-    budget: int = 200_000, seed: int = 1, threshold: int = 300, progress: Progress = silent
+    budget: int = 200_000, seed: int = 1, threshold: int = 300, progress: Progress = silent, epochs: int = 2000
 ) -> dict[str, list[Any]]:
     """Bounds and decisions by oracle, plug-in, Exact-MLP (for the exact profile) and Mask-MLP, as columns."""
     population = populations.get("mediator")
     study = population.sample(experimental=budget, observational=budget, seed=seed)
     queries = lattice.one_open(CASE_PROFILE)
-    settings: dict[str, Any] = {"threshold": threshold, "validation": "queries", "random_state": seed}
-    exact = ExactMLP(**settings).fit(study).bounds(queries[0])
-    answers = {
-        "oracle": population.bounds(queries),
-        "plug-in": PlugIn().fit(study).bounds(queries),
-        "mask-mlp": MaskMLP(**settings).fit(study, progress).bounds(queries),
+    codes = study.schema.encode(queries)
+    settings: dict[str, Any] = {
+        "threshold": threshold,
+        "validation": "queries",
+        "random_state": seed,
+        "epochs": epochs,
     }
-    return _columns(queries, answers, exact)
+    truth = population.bounds(codes)
+    ends = {
+        "oracle": np.stack([truth.lower, truth.upper], axis=1),
+        "plug-in": PlugIn().fit(study).raw_ends(codes),
+        "exact-mlp": ExactMLP(**settings).fit(study).raw_ends(codes[:1]),
+        "mask-mlp": MaskMLP(**settings).fit(study, progress).raw_ends(codes),
+    }
+    shown = {name: _padded([_text(*pair) for pair in pairs], len(queries)) for name, pairs in ends.items()}
+    letters = [_padded(_letters(pairs), len(queries)) for pairs in ends.values()]
+    decided = ["/".join(letter for letter in row if letter) for row in zip(*letters, strict=True)]
+    return {"query": queries, **shown, "decisions": decided}
 
 
-def _columns(queries: list[str], answers: Mapping[str, BoundTable], exact: BoundTable) -> dict[str, list[Any]]:
-    columns: dict[str, list[Any]] = {"query": queries}
-    for name, answer in answers.items():
-        columns[name] = _ends(answer)
-    columns["exact-mlp"] = [*_ends(exact), *[""] * (len(queries) - 1)]
-    letters = [_letters(answer) for answer in answers.values()] + [_letters(exact) + [""] * (len(queries) - 1)]
-    columns["decisions"] = ["/".join(letter for letter in row if letter) for row in zip(*letters, strict=True)]
-    return columns
+def _text(lower: float, upper: float) -> str:
+    """Both ends as the learner has them, a crossing named as what it is."""
+    if np.isnan(lower) or np.isnan(upper):
+        return "undefined"
+    return f"{lower:.3f}/{upper:.3f}" + (" crossed" if lower > upper else "")
 
 
-def _ends(answer: BoundTable) -> list[str]:
-    pairs = zip(answer.lower, answer.upper, answer.status, strict=True)
-    return [f"{lower:.3f}/{upper:.3f}" if status == "ok" else str(status) for lower, upper, status in pairs]
+def _letters(ends: FloatArray) -> list[str]:
+    return [LETTERS[str(word)] for word in decisions(ends[:, 0], ends[:, 1], THETA)]
 
 
-def _letters(answer: BoundTable) -> list[str]:
-    return [LETTERS[str(word)] for word in decisions(answer.lower, answer.upper, THETA)]
+def _padded(words: list[str], length: int) -> list[str]:
+    return words + [""] * (length - len(words))

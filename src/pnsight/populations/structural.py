@@ -23,7 +23,7 @@ from pnsight.bounds import bounds
 from pnsight.errors import LimitError, PopulationError
 from pnsight.law import RESPONSE_TYPES, FloatArray, Law
 from pnsight.schema import Codes, QueryLike, Schema
-from pnsight.study import Study
+from pnsight.study import Study, cell_counts
 
 Equation: TypeAlias = Callable[[Codes, Codes], FloatArray]
 """From profiles (n, covariates) and hidden states (m, hidden) to probabilities of shape (n, m) or (n, m, 4)."""
@@ -165,9 +165,9 @@ class Population:
         """The same rows as `tables`, counted."""
         _check_sizes(experimental, observational, assignment)
         rows = self._rows(experimental, seed, 0, assignment), self._rows(observational, seed, 1, None)
-        profiles, place = _distinct(self.schema, np.concatenate([profiles for profiles, _, _ in rows]))
+        profiles, place = lattice.distinct(self.schema, np.concatenate([profiles for profiles, _, _ in rows]))
         places = place[:experimental], place[experimental:]
-        counts = [_count(at, len(profiles), x, y) for at, (_, x, y) in zip(places, rows, strict=True)]
+        counts = [cell_counts(at, len(profiles), x, y) for at, (_, x, y) in zip(places, rows, strict=True)]
         return Study(self.schema, profiles, counts[0], counts[1])
 
     def _rows(
@@ -175,7 +175,7 @@ class Population:
     ) -> tuple[Codes, npt.NDArray[np.int8], npt.NDArray[np.int8]]:
         rng = np.random.default_rng([seed, table])
         profiles = self.covariates.draw(rng, rows)
-        distinct, place = _distinct(self.schema, profiles)
+        distinct, place = lattice.distinct(self.schema, profiles)
         edges = np.cumsum(self.types(distinct), axis=1)[:, :-1]
         kind = RESPONSE_TYPES[(rng.random(rows)[:, None] >= edges[place]).sum(axis=1)]
         x = kind[:, 0] if assignment is None else rng.random(rows) < assignment
@@ -194,22 +194,6 @@ def true_pns(types: FloatArray) -> FloatArray:
     _, y0, y1 = RESPONSE_TYPES.T
     pns: FloatArray = types[:, (y0 == 0) & (y1 == 1)].sum(axis=1)
     return pns
-
-
-def _distinct(schema: Schema, profiles: Codes) -> tuple[Codes, npt.NDArray[np.intp]]:
-    """Distinct rows, and where each row is among them."""
-    if schema.exact_size > np.iinfo(np.int64).max:
-        found, place = np.unique(profiles, axis=0, return_inverse=True)
-        return found, place.ravel()
-    number = np.ravel_multi_index(tuple(profiles.T), schema.shape)
-    numbers, place = np.unique(number, return_inverse=True)
-    return np.stack(np.unravel_index(numbers, schema.shape), axis=1).astype(np.int32), place
-
-
-def _count(place: npt.NDArray[np.intp], profiles: int, x: npt.NDArray[np.int8], y: npt.NDArray[np.int8]) -> FloatArray:
-    """Counts in the order of `law.COUNT_CELLS`, shape (profiles, 4)."""
-    cell = 2 * (1 - x) + (1 - y)
-    return np.bincount(4 * place + cell, minlength=4 * profiles).reshape(profiles, 4).astype(np.float64)
 
 
 def _check_sizes(experimental: int, observational: int, assignment: float) -> None:

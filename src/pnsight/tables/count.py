@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +10,11 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
 
+from pnsight import lattice
 from pnsight.errors import TableError, did_you_mean, listed
 from pnsight.law import FloatArray
 from pnsight.schema import Codes, Covariate, Schema, label, level_order
-from pnsight.study import Study
+from pnsight.study import Study, cell_counts
 from pnsight.tables.read import Table, count_groups, open_table
 
 _ROWS = "rows counted by pnsight"
@@ -48,68 +49,84 @@ def read_study(
     frames = {role: open_table(source, role) for role, source in sources.items() if source is not None}
     shared, ignored = _shared_columns(frames, treatment, outcome, covariates)
     counted = {role: _count(frame, role, treatment, outcome, shared) for role, frame in frames.items()}
-    x_of = _truth_table(treatment, "treatment", "treated", treated, [t.treatment for t in counted.values()])
-    y_of = _truth_table(outcome, "outcome", "success", success, [t.outcome for t in counted.values()])
-    tables = {role: table.binary(x_of, y_of) for role, table in counted.items()}
-    _refuse_empty_arm(tables["experimental"], treatment)
-    schema = _schema(shared, [table.covariates for table in tables.values()])
-    profiles, counts = _profiles(schema, list(tables.values()))
-    dropped = {reason: rows for table in counted.values() for reason, rows in table.dropped().items()}
+    x_of = _truth_table(treatment, "treatment", "treated", treated, [table.x for table in counted.values()])
+    y_of = _truth_table(outcome, "outcome", "success", success, [table.y for table in counted.values()])
+    usable = {role: table.usable() for role, table in counted.items()}
+    _refuse_empty_arm(usable["experimental"], x_of, treatment)
+    schema = _schema(shared, list(usable.values()))
+    profiles, counts = _profiles(schema, list(usable.values()), x_of, y_of)
+    dropped = {f"{role} rows without treatment or outcome": table.unusable_rows() for role, table in counted.items()}
     registry = counts[1] if observational is not None else None
-    return Study(schema, profiles, counts[0], registry, treatment, outcome, dropped, ignored)
+    left_out = {reason: rows for reason, rows in dropped.items() if rows}
+    return Study(schema, profiles, counts[0], registry, treatment, outcome, left_out, ignored)
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column after the group-by: its distinct labels, None for missing, and which of them each group has."""
+
+    labels: list[str | None]
+    place: npt.NDArray[np.intp]
+
+    @classmethod
+    def of(cls, values: npt.NDArray[Any]) -> _Column:
+        """Each distinct value is translated once."""
+        if values.dtype.kind in "biuf":
+            distinct, place = np.unique(values, return_inverse=True)
+            return cls([label(value) for value in distinct], place)
+        seen: dict[Any, int] = {}
+        places = [seen.setdefault(value, len(seen)) for value in values]
+        return cls([label(value) for value in seen], np.array(places, dtype=np.intp))
+
+    def missing(self) -> npt.NDArray[np.bool_]:
+        """Groups without a value."""
+        return np.array([text is None for text in self.labels], dtype=bool)[self.place]
+
+    def present(self) -> list[str]:
+        """Labels that some group has."""
+        return [text for i in np.unique(self.place) if (text := self.labels[i]) is not None]
+
+    def take(self, groups: npt.NDArray[np.bool_]) -> _Column:
+        """The column of some of the groups."""
+        return _Column(self.labels, self.place[groups])
+
+    def mapped(self, number_of: Mapping[str, int]) -> npt.NDArray[np.intp]:
+        """The number of each group's label; no label may be missing."""
+        numbers = [-1 if text is None else number_of.get(text, -1) for text in self.labels]
+        return np.array(numbers, dtype=np.intp)[self.place]
 
 
 @dataclass(frozen=True)
 class _Counted:
-    """One table after its group-by: labels by column and the rows of each group."""
+    """One table after its group-by."""
 
     role: str
-    treatment: list[str | None]
-    outcome: list[str | None]
-    covariates: dict[str, list[str | None]]
+    x: _Column
+    y: _Column
+    covariates: dict[str, _Column]
     rows: FloatArray
 
     def _unusable(self) -> npt.NDArray[np.bool_]:
-        pairs = zip(self.treatment, self.outcome, strict=True)
-        return np.array([x is None or y is None for x, y in pairs], dtype=bool)
+        return self.x.missing() | self.y.missing()
 
-    def dropped(self) -> dict[str, int]:
-        """Rows without treatment or outcome, by reason."""
-        rows = int(self.rows[self._unusable()].sum())
-        return {f"{self.role} rows without treatment or outcome": rows} if rows else {}
+    def unusable_rows(self) -> int:
+        """Rows without treatment or outcome."""
+        return int(self.rows[self._unusable()].sum())
 
-    def binary(self, x_of: dict[str, int], y_of: dict[str, int]) -> _Binary:
-        """The groups with treatment and outcome as 0 and 1, unusable rows left out."""
-        keep = np.flatnonzero(~self._unusable())
-        if not len(keep):
+    def usable(self) -> _Counted:
+        """The groups with treatment and outcome, all of whose covariates must have values."""
+        keep = ~self._unusable()
+        if not keep.any():
             raise TableError(f"the {self.role} table has no rows with both treatment and outcome; nothing to count.")
-        covariates = {name: [values[i] for i in keep] for name, values in self.covariates.items()}
-        x = np.array([x_of[self.treatment[i] or ""] for i in keep])
-        y = np.array([y_of[self.outcome[i] or ""] for i in keep])
-        return _Binary(self.role, x, y, self._complete(covariates, self.rows[keep]), self.rows[keep])
-
-    def _complete(self, covariates: dict[str, list[str | None]], rows: FloatArray) -> dict[str, list[str]]:
-        complete: dict[str, list[str]] = {}
-        for name, values in covariates.items():
-            missing = sum(rows[i] for i, value in enumerate(values) if value is None)
+        covariates = {name: column.take(keep) for name, column in self.covariates.items()}
+        for name, column in covariates.items():
+            missing = int(self.rows[keep][column.missing()].sum())
             if missing:
                 raise TableError(
-                    f"covariate {name!r} has no value in {int(missing):,} rows of the {self.role} table; "
+                    f"covariate {name!r} has no value in {missing:,} rows of the {self.role} table; "
                     "fill or drop those rows, or leave the column out with --covariates (covariates=)."
                 )
-            complete[name] = [value for value in values if value is not None]
-        return complete
-
-
-@dataclass(frozen=True)
-class _Binary:
-    """One table's groups with treatment and outcome as 0 and 1."""
-
-    role: str
-    x: npt.NDArray[np.intp]
-    y: npt.NDArray[np.intp]
-    covariates: dict[str, list[str]]
-    rows: FloatArray
+        return _Counted(self.role, self.x.take(keep), self.y.take(keep), covariates, self.rows[keep])
 
 
 def _count(
@@ -119,20 +136,13 @@ def _count(
     outcome: str,
     covariates: Sequence[str],
 ) -> _Counted:
-    columns = [*covariates, treatment, outcome]
-    groups = count_groups(frame, columns, _ROWS, role)
-    if not groups[_ROWS]:
+    names = [*covariates, treatment, outcome]
+    groups = count_groups(frame, names, _ROWS, role)
+    if not len(groups[_ROWS]):
         raise TableError(f"the {role} table has no rows; it needs at least one below its header.")
-    labels = {name: _labels(groups[name]) for name in columns}
-    rows = np.array(groups[_ROWS], dtype=np.float64)
-    return _Counted(role, labels[treatment], labels[outcome], {name: labels[name] for name in covariates}, rows)
-
-
-def _labels(values: Iterable[Any]) -> list[str | None]:
-    """Labels of a column, each distinct value translated once."""
-    values = list(values)
-    known = {value: label(value) for value in set(values)}
-    return [known[value] for value in values]
+    columns = {name: _Column.of(groups[name]) for name in names}
+    rows = groups[_ROWS].astype(np.float64)
+    return _Counted(role, columns[treatment], columns[outcome], {name: columns[name] for name in covariates}, rows)
 
 
 def _shared_columns(
@@ -175,11 +185,9 @@ def _refuse_repeats(covariates: Sequence[str], treatment: str, outcome: str) -> 
             raise TableError(f"covariate {name!r} is named twice; name it once.")
 
 
-def _truth_table(
-    column: str, what: str, argument: str, true_level: Any, tables: list[list[str | None]]
-) -> dict[str, int]:
+def _truth_table(column: str, what: str, argument: str, true_level: Any, tables: list[_Column]) -> dict[str, int]:
     """Which labels of a binary column mean 1 and which 0."""
-    found = level_order(value for table in tables for value in table if value is not None)
+    found = level_order(value for table in tables for value in table.present())
     if true_level is None and found and all(value in _TRUTH for value in found):
         return {value: _TRUTH[value] for value in found}
     if len(found) > 2:
@@ -201,8 +209,9 @@ def _truth_table(
     return {value: int(value == named) for value in found}
 
 
-def _refuse_empty_arm(table: _Binary, treatment: str) -> None:
-    arms = [float(table.rows[table.x == x].sum()) for x in (0, 1)]
+def _refuse_empty_arm(table: _Counted, x_of: Mapping[str, int], treatment: str) -> None:
+    x = table.x.mapped(x_of)
+    arms = [float(table.rows[x == arm].sum()) for arm in (0, 1)]
     if min(arms) == 0:
         absent = "treated" if arms[1] == 0 else "untreated"
         raise TableError(
@@ -211,23 +220,33 @@ def _refuse_empty_arm(table: _Binary, treatment: str) -> None:
         )
 
 
-def _schema(names: Sequence[str], tables: list[dict[str, list[str]]]) -> Schema:
+def _schema(names: Sequence[str], tables: list[_Counted]) -> Schema:
     return Schema(
-        tuple(Covariate(name, level_order(level for table in tables for level in table[name])) for name in names)
+        tuple(
+            Covariate(name, level_order(level for table in tables for level in table.covariates[name].present()))
+            for name in names
+        )
     )
 
 
-def _profiles(schema: Schema, tables: list[_Binary]) -> tuple[Codes, list[FloatArray]]:
+def _profiles(
+    schema: Schema, tables: list[_Counted], x_of: Mapping[str, int], y_of: Mapping[str, int]
+) -> tuple[Codes, list[FloatArray]]:
     """Distinct profiles over all tables, and each table's counts for them."""
-    coded = [
-        schema.encode_columns(t.covariates) if schema.names else np.zeros((len(t.rows), 0), np.int32) for t in tables
+    coded = [_codes(schema, table) for table in tables]
+    profiles, place = lattice.distinct(schema, np.concatenate(coded))
+    places = np.split(place, np.cumsum([len(codes) for codes in coded])[:-1])
+    counts = [
+        cell_counts(at, len(profiles), table.x.mapped(x_of), table.y.mapped(y_of), table.rows)
+        for table, at in zip(tables, places, strict=True)
     ]
-    profiles, place = np.unique(np.concatenate(coded), axis=0, return_inverse=True)
-    places = np.split(place.ravel(), np.cumsum([len(codes) for codes in coded])[:-1])
-    return profiles, [_cell_counts(table, at, len(profiles)) for table, at in zip(tables, places, strict=True)]
+    return profiles, counts
 
 
-def _cell_counts(table: _Binary, place: npt.NDArray[np.intp], profiles: int) -> FloatArray:
-    cell = 4 * place + 2 * (1 - table.x) + (1 - table.y)
-    counts: FloatArray = np.bincount(cell, weights=table.rows, minlength=4 * profiles).astype(np.float64)
-    return counts.reshape(profiles, 4)
+def _codes(schema: Schema, table: _Counted) -> Codes:
+    """Level codes of each group, shape (groups, covariates)."""
+    codes = np.zeros((len(table.rows), len(schema.names)), dtype=np.int32)
+    for j, covariate in enumerate(schema.covariates):
+        order = {level: code for code, level in enumerate(covariate.levels)}
+        codes[:, j] = table.covariates[covariate.name].mapped(order)
+    return codes

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import duckdb
 import narwhals.stable.v2 as nw
 import numpy as np
+import numpy.typing as npt
 
 from pnsight.errors import OutputError, TableError
 
@@ -75,13 +76,13 @@ def _read_csv(connection: duckdb.DuckDBPyConnection, path: Path, role: str) -> d
 
 def count_groups(
     frame: nw.LazyFrame[Any] | nw.DataFrame[Any], columns: list[str], rows: str, role: str
-) -> dict[str, list[Any]]:
+) -> dict[str, npt.NDArray[Any]]:
     """Each distinct combination of the columns with its rows, under the name `rows`, counted where the data live."""
     native = frame.to_native()
     if isinstance(native, duckdb.DuckDBPyRelation):  # narwhals does not quote names for DuckDB's group-by
         names = ", ".join(_quoted(name) for name in columns)
         return _fetch_relation(native.aggregate(f"{names}, count(*) AS {_quoted(rows)}", names), role)
-    return fetch(frame.group_by(columns).agg(nw.len().alias(rows)), role)
+    return _fetch(frame.group_by(columns).agg(nw.len().alias(rows)), role)
 
 
 def _quoted(name: str) -> str:
@@ -93,26 +94,40 @@ def first_line(error: Exception) -> str:
     return str(error).strip().splitlines()[0]
 
 
-def fetch(frame: nw.LazyFrame[Any] | nw.DataFrame[Any], role: str) -> dict[str, list[Any]]:
-    """Columns as plain lists."""
+def _fetch(frame: nw.LazyFrame[Any] | nw.DataFrame[Any], role: str) -> dict[str, npt.NDArray[Any]]:
+    """Columns as arrays: numbers as numbers, anything else as Python objects."""
     native = frame.to_native()
     if isinstance(native, duckdb.DuckDBPyRelation):
         return _fetch_relation(native, role)
     eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-    return {name: series.to_list() for name, series in eager.to_dict(as_series=True).items()}
+    return {name: _values(series) for name, series in eager.to_dict(as_series=True).items()}
 
 
-def _fetch_relation(relation: duckdb.DuckDBPyRelation, role: str) -> dict[str, list[Any]]:
+def _values(series: nw.Series[Any]) -> npt.NDArray[Any]:
+    if series.dtype.is_integer() and not series.null_count():
+        return np.asarray(series.to_numpy())
+    return _objects(series.to_list())
+
+
+def _fetch_relation(relation: duckdb.DuckDBPyRelation, role: str) -> dict[str, npt.NDArray[Any]]:
     """Through NumPy, which unlike narwhals' way needs no Arrow."""
     try:
-        return {name: values.tolist() for name, values in relation.fetchnumpy().items()}
+        columns = relation.fetchnumpy()
     except duckdb.Error as error:
         raise TableError(f"the {role} table cannot be read: {first_line(error)}") from None
+    plain = {name: values.dtype.kind in "biuf" and not np.ma.is_masked(values) for name, values in columns.items()}
+    return {name: np.asarray(v) if plain[name] else _objects(v.tolist()) for name, v in columns.items()}
+
+
+def _objects(values: list[Any]) -> npt.NDArray[Any]:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
 
 
 def read_columns(source: Table, role: str) -> dict[str, list[Any]]:
     """A whole small table as lists by column name."""
-    return fetch(open_table(source, role), role)
+    return {name: values.tolist() for name, values in _fetch(open_table(source, role), role).items()}
 
 
 def write_parquet(columns: Mapping[str, Any], path: Path) -> None:
