@@ -18,6 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from pnsight.benchmark.scores import Truth
 from pnsight.benchmark.summary import Row, fits
@@ -53,7 +54,8 @@ def save(figure: Figure, path: Path) -> None:
     """Write a figure, the same bytes for the same drawing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
-    figure.savefig(path, dpi=160, metadata=metadata, bbox_inches="tight")
+    with matplotlib.rc_context(STYLE):
+        figure.savefig(path, dpi=160, metadata=metadata, bbox_inches="tight")
 
 
 def threshold_sweep(rows: Sequence[Row], population: str, budget: int) -> Figure:
@@ -61,18 +63,26 @@ def threshold_sweep(rows: Sequence[Row], population: str, budget: int) -> Figure
     mine = [row for row in fits(rows) if (row["population"], row["budget"]) == (population, budget)]
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(8.2, 3.4), layout="constrained")
-        panels = figure.subplots(1, 2)
+        panels = figure.subplots(1, 2, sharey=True)
         for axes, space, title in zip(panels, ("exact", "mask"), ("exact queries", "all queries"), strict=True):
             _sweep_panel(axes, mine, space)
             axes.set(
                 title=f"{population}, {budget:,} rows: {title}", xlabel="rows a training query needs", yscale="log"
             )
+            _plain_ticks(axes)
         panels[0].set_ylabel("mean absolute error")
         handles, labels = panels[0].get_legend_handles_labels()
         more = [item for item in zip(*panels[1].get_legend_handles_labels(), strict=True) if item[1] not in labels]
         handles, labels = handles + [h for h, _ in more], labels + [text for _, text in more]
-        figure.legend(handles, labels, loc="outside lower center", ncols=4)
+        figure.legend(handles, labels, loc="outside lower center", ncols=max(1, (len(labels) + 1) // 2))
     return figure
+
+
+def _plain_ticks(axes: Axes) -> None:
+    """A logarithmic axis labelled .01, .02, .05 rather than by powers."""
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
 
 
 def _sweep_panel(axes: Axes, rows: Sequence[Row], space: str) -> None:
@@ -131,8 +141,9 @@ def learning_curves(curves: Sequence[Row], title: str) -> Figure:
         for axes, validation in zip(panels, ("queries", "rows"), strict=True):
             _curve_panel(axes, [row for row in curves if row["validated_by"] == validation])
             axes.set(title=f"validation by {validation}", xlabel="epoch", xscale="log", yscale="log")
+            _plain_ticks(axes)
         panels[0].set_ylabel("root mean squared error;\noracle: mean absolute error")
-        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
         figure.suptitle(title)
     return figure
 
