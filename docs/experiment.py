@@ -224,9 +224,9 @@ def _case() -> str:
     return f"""## The case study
 
 A rare profile of the mediator population and its ten variants with one covariate open, 200,000 rows: bounds as
-lower/upper and decisions at 0.5 in the order of the columns (T treat, N do not, U uncertain, - no answer). The shape of
-the paper's study, not its digits: those do not follow from the printed population (opening the fifth covariate, which is
-1 for 1.7% of people, cannot move its bounds from [.223, .275] to [.324, .528]).
+lower/upper and decisions at 0.5 in the order of the columns (T treat, N do not, U uncertain, - no answer). This is the
+shape of the paper's study, not its digits: those do not follow from the printed population (opening the fifth
+covariate, which is 1 for 1.7% of people, cannot move its bounds from [.223, .275] to [.324, .528]).
 
 {_command("pnsight bench case --out benchmarks/results/case.csv")}
 
