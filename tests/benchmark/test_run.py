@@ -9,13 +9,13 @@ import pytest
 from pnsight.benchmark import Grid, Results, Setting, run
 from pnsight.errors import OutputError, PnsightError
 
-GRID = Grid(("direct-positive",), (5_000,), (1, 2), ("plug-in", "mask-nearest"), ("50",), ("queries",))
+GRID = Grid(("direct-positive", "mediator"), (5_000,), (1, 2), ("plug-in",))
 
 
 def comparable(rows):
     """Rows without what differs between runs: time taken and the run's name."""
     plain = [{name: value for name, value in row.items() if name not in ("seconds", "run")} for row in rows]
-    return sorted(plain, key=lambda row: (row["learner"], row["seed"], row["dropped"]))
+    return sorted(plain, key=lambda row: (row["population"], row["learner"], row["seed"], row["dropped"]))
 
 
 @pytest.fixture(scope="module")
@@ -25,14 +25,21 @@ def finished(tmp_path_factory):
     return results
 
 
-def test_one_row_a_fit_and_two_for_the_plug_in(finished):
+def test_the_plug_in_has_a_row_for_each_convention(finished):
     rows = finished.rows()
-    assert [(row["learner"], row["dropped"]) for row in rows if row["seed"] == 1] == [
-        ("plug-in", "undefined"),
-        ("plug-in", "infeasible"),
-        ("mask-nearest", ""),
-    ]
+    assert [row["dropped"] for row in rows] == ["undefined", "infeasible"] * 4
     assert all(row["exact_lower_mae"] is not None and row["mask_wrong_0.5"] is not None for row in rows)
+    assert all(row["mask_lower_mae"] >= 0 for row in rows)
+
+
+def test_a_learner_has_one_row_with_what_it_chose(tmp_path):
+    results = Results(tmp_path)
+    run([Setting("direct-positive", 5_000, 1, "mask-nearest", "50", "queries", held_out=0.2)], results)
+    (row,) = results.rows()
+    assert (row["learner"], row["dropped"], row["chosen_threshold"]) == ("mask-nearest", "", 50)
+    assert row["examples"] > 20
+    assert row["held_out_queries"] > 0
+    assert 0 < row["mask_lower_mae"] < row["held_out_lower_mae"] + 0.5
 
 
 def test_what_is_there_is_not_fitted_again(finished):

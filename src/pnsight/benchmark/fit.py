@@ -11,7 +11,7 @@ import numpy as np
 
 from pnsight import populations
 from pnsight.benchmark.scores import Truth, crossings, decision_scores, errors, truth
-from pnsight.benchmark.settings import Setting
+from pnsight.benchmark.settings import BASELINE, CONVENTIONS, Setting
 from pnsight.errors import ModelError
 from pnsight.law import FloatArray
 from pnsight.models import BoundRegressor, Model
@@ -68,9 +68,9 @@ def _space(model: Model) -> str:
 def _kept(setting: Setting, lower: FloatArray, upper: FloatArray) -> dict[str, Any]:
     """Which queries are scored, by the name of the convention."""
     defined = ~(np.isnan(lower) | np.isnan(upper))
-    if setting.learner != "plug-in":
+    if setting.learner != BASELINE:
         return {"": defined}
-    return {"undefined": defined, "infeasible": defined & (lower <= upper)}
+    return dict(zip(CONVENTIONS, (defined, defined & (lower <= upper)), strict=True))
 
 
 def raw_bounds(model: Model, known: Truth) -> tuple[FloatArray, FloatArray]:

@@ -17,7 +17,7 @@ from typing import Any
 
 from pnsight._version import __version__
 from pnsight.benchmark.scores import THETAS
-from pnsight.benchmark.settings import Setting
+from pnsight.benchmark.settings import BASELINE, CONVENTIONS, Setting
 from pnsight.errors import OutputError
 
 _SPACES = ("exact", "mask")
@@ -91,9 +91,12 @@ class Results:
             os.close(handle)
 
     def _mend(self) -> None:
-        """Cut off half a line at the file's end, and start an empty file with its header."""
+        """Cut off what a killed run left of a fit at the file's end, and start an empty file with its header."""
         content = self.path.read_bytes() if self.path.exists() else b""
         whole = content.rfind(b"\n") + 1
+        last = content.rfind(b"\n", 0, max(0, whole - 1)) + 1
+        if _first_of_two(content[last:whole].decode()):
+            whole = last
         if whole < len(content):
             os.truncate(self.path, whole)
         header = ",".join(COLUMNS)
@@ -101,6 +104,12 @@ class Results:
             self._append(self.path.name, header + "\n")
         elif content.split(b"\n", 1)[0].decode() != header:
             raise OutputError(f"{str(self.path)!r} has other columns than this version writes; name another --results.")
+
+
+def _first_of_two(line: str) -> bool:
+    """Whether a line is the first of a plug-in fit's two, so that the second is missing if nothing follows it."""
+    row = dict(zip(COLUMNS, next(csv.reader([line]), []), strict=False))
+    return row.get("learner") == BASELINE and row.get("dropped") == CONVENTIONS[0]
 
 
 def environment() -> dict[str, Any]:

@@ -75,8 +75,12 @@ LEARNERS: dict[str, Callable[[Setting], Model]] = {
 }
 """Learners by name; those called mask-... learn from all queries, exact-... from exact ones."""
 
-PLAIN = ("plug-in",)
+BASELINE = "plug-in"
+PLAIN = (BASELINE,)
 """Learners without threshold and validation."""
+
+CONVENTIONS = ("undefined", "infeasible")
+"""What is dropped before the plug-in is scored: answers that are undefined, or also those with lower above upper."""
 
 
 @dataclass(frozen=True)
