@@ -161,7 +161,6 @@ Mean ratio: {sum(ratios) / len(ratios):.2f}.
 
 
 def _learners(rows: Sequence[summary.Row]) -> str:
-    fixed = [cell for cell in summary.cells(rows, summary.FIXED) if cell.budget == 200_000]
     seed_1 = [row for row in rows if row["seed"] == 1]
     fixed = [cell for cell in summary.cells(seed_1, summary.FIXED) if cell.budget == 200_000]
     return f"""## Other regressors in the same place; Mish against ReLU

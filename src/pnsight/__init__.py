@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pnsight._version import __version__
 
 if TYPE_CHECKING:
-    from pnsight import benchmark, bounds, lattice, populations, schema, store, tables
+    from pnsight import benchmark, bounds, lattice, law, populations, schema, store, tables
     from pnsight.bound_table import BoundTable
     from pnsight.errors import PnsightError
     from pnsight.law import Law
@@ -37,6 +37,7 @@ _HOMES = {
     "benchmark": "pnsight.benchmark",
     "bounds": "pnsight.bounds",
     "lattice": "pnsight.lattice",
+    "law": "pnsight.law",
     "load": "pnsight.store:load_model",
     "populations": "pnsight.populations",
     "schema": "pnsight.schema",
@@ -62,6 +63,7 @@ __all__ = [
     "benchmark",
     "bounds",
     "lattice",
+    "law",
     "load",
     "populations",
     "read_study",

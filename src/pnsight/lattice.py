@@ -75,16 +75,24 @@ def roll_up(schema: Schema, profiles: Codes, values: FloatArray) -> FloatArray:
 
 def sum_over(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray) -> FloatArray:
     """Sums over the profiles that each of the given queries covers, shape (queries, k)."""
-    if schema.shape and schema.exact_size <= MOST_QUERIES and not (queries == OPEN).any():
-        sums = np.zeros((schema.exact_size, values.shape[1]))
-        np.add.at(sums, _number(schema, profiles), values)
-        return sums[_number(schema, queries)]
+    if schema.shape and schema.exact_size <= np.iinfo(np.int64).max and not (queries == OPEN).any():
+        return _looked_up(_number(schema, queries), _number(schema, profiles), values)
     by_matching = len(queries) * len(profiles) * max(1, len(schema.names))
     if schema.mask_size <= MOST_QUERIES and schema.mask_size * values.shape[1] < by_matching:
         return roll_up(schema, profiles, values)[_position(schema, queries)]
     step = max(1, _MATCH_CELLS // max(1, len(profiles)))
     parts = [_match(queries[i : i + step], profiles) @ values for i in range(0, len(queries), step)]
     return np.concatenate(parts) if parts else np.zeros((0, values.shape[1]))
+
+
+def _looked_up(asked: npt.NDArray[np.intp], present: npt.NDArray[np.intp], values: FloatArray) -> FloatArray:
+    """Sums over the profiles of exactly the number asked for, zero where there is none."""
+    numbers, place = np.unique(present, return_inverse=True)
+    sums = np.zeros((len(numbers) + 1, values.shape[1]))  # the last row is for profiles without rows
+    np.add.at(sums, place, values)
+    at = np.searchsorted(numbers, asked)
+    found = numbers[np.minimum(at, len(numbers) - 1)] == asked if len(numbers) else np.zeros(len(asked), dtype=bool)
+    return np.asarray(sums[np.where(found, at, len(numbers))])
 
 
 def _match(queries: Codes, profiles: Codes) -> FloatArray:
@@ -107,9 +115,12 @@ def _position(schema: Schema, queries: Codes) -> npt.NDArray[np.intp]:
 def _grid(schema: Schema, shape: tuple[int, ...]) -> Codes:
     size = int(np.prod(shape, dtype=object))
     _refuse_too_many(schema, size)
-    if not shape:
-        return np.zeros((1, 0), dtype=np.int32)
-    return np.stack(np.unravel_index(np.arange(size), shape), axis=1).astype(np.int32)
+    codes = np.empty((size, len(shape)), dtype=np.int32)
+    number, stride = np.arange(size, dtype=np.int32), size
+    for j, levels in enumerate(shape):
+        stride //= levels
+        codes[:, j] = number // stride % levels
+    return codes
 
 
 def _refuse_too_many(schema: Schema, size: int) -> None:

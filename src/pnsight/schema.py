@@ -28,8 +28,10 @@ Codes: TypeAlias = npt.NDArray[np.int32]
 """Query or profile codes, shape (rows, covariates)."""
 
 QueryLike: TypeAlias = Any
-"""``None`` or ``""`` (everyone), text, a mapping name -> level, a `Query`, a data frame, codes, or a list of those."""
+"""``None`` or ``""`` (everyone), text, a mapping name -> level, a `Query`, a list of those, a data frame with one query
+a row, or an integer array of codes (positions of levels, not levels)."""
 
+_NUMBER = re.compile(r"[-+]?\d*\.?\d+([eE][-+]?\d+)?")
 _DECIMAL = re.compile(r"-?(0|[1-9]\d*)\.\d+")
 
 
@@ -43,7 +45,7 @@ def label(value: Any) -> str | None:
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
     if isinstance(value, float | np.floating):
-        return None if math.isnan(value) else _float_label(float(value))
+        return None if math.isnan(value) else _float_label(float(str(value)))  # a float32 by its shortest name
     if isinstance(value, datetime.datetime) and value.time() == datetime.time():
         value = value.date()
     if isinstance(value, datetime.date):
@@ -56,6 +58,7 @@ def _float_label(value: float) -> str:
 
 
 def _text_label(text: str) -> str | None:
+    text = text.strip()
     if text.lower() in ("true", "false"):
         return text.lower()
     if not text:
@@ -65,11 +68,10 @@ def _text_label(text: str) -> str | None:
 
 def level_order(levels: Iterable[str]) -> tuple[str, ...]:
     """Levels sorted as numbers when all of them are numbers, else as words."""
-    found = set(levels)
-    try:
-        return tuple(sorted(found, key=lambda text: (float(text), text)))
-    except ValueError:
-        return tuple(sorted(found))
+    found = sorted(set(levels))
+    if all(_NUMBER.fullmatch(text) for text in found):
+        return tuple(sorted(found, key=float))
+    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -85,10 +87,12 @@ class Covariate:
 
     def code(self, value: Any) -> int:
         """The code of a level; a missing value is open."""
+        if isinstance(value, str) and value in self._code_of:
+            return self._code_of[value]
         text = label(value)
         if text is None:
             return OPEN
-        code = self._code_of.get(text, self._code_of.get(text.strip()))
+        code = self._code_of.get(text)
         if code is None:
             raise QueryError(
                 f"covariate {self.name!r} has no level {text!r}; it has {listed(self.levels)}."
@@ -193,7 +197,7 @@ class Schema:
         return [seen[value] for value in values]
 
     def _code_or_open(self, covariate: Covariate, value: Any) -> int:
-        if value == OPEN_SYMBOL and OPEN_SYMBOL not in covariate.levels:
+        if isinstance(value, str) and value == OPEN_SYMBOL and OPEN_SYMBOL not in covariate.levels:
             return OPEN
         return covariate.code(value)
 
@@ -226,7 +230,7 @@ class Schema:
             )
         codes = [OPEN] * len(self.names)
         for name, level in query.items():
-            codes[self.index(name)] = self.covariate(name).code(level)
+            codes[self.index(name)] = self._code_or_open(self.covariate(name), level)
         return codes
 
     def _parse(self, text: str) -> list[int]:
@@ -249,7 +253,10 @@ class Schema:
                 f"query {text!r}: {piece!r} is not of the form name=level; write for example '{self.example()}' "
                 "(a backslash before a comma or equals sign that belongs to a name or level)."
             )
-        return self.names[self.index(unescape(parts[0]))], unescape(parts[1])
+        name, level = self.names[self.index(unescape(parts[0]))], unescape(parts[1])
+        if not level:
+            raise QueryError(f"query {text!r} names no level of {name!r}; leave the covariate out to leave it open.")
+        return name, level
 
     def _parse_compact(self, text: str) -> list[int]:
         if len(text) != len(self.names):
@@ -264,12 +271,12 @@ class Schema:
         return np.array(rows, dtype=np.int32).reshape(len(rows), len(self.names))
 
     def _checked(self, codes: npt.NDArray[Any]) -> Codes:
-        codes = np.atleast_2d(codes).astype(np.int32)
+        codes = np.atleast_2d(codes)
         if codes.shape[1] != len(self.names):
             raise QueryError(f"query codes have {codes.shape[1]} columns, expected {len(self.names)}, one a covariate.")
         if codes.size and ((codes < OPEN) | (codes >= np.array(self.shape, dtype=np.int32))).any():
             raise QueryError("query codes must be -1 (open) or the position of a level of the covariate.")
-        return codes
+        return codes.astype(np.int32)
 
     # --- writing queries -------------------------------------------------------------------------------
 

@@ -29,6 +29,16 @@ MODELS: dict[str, type[Model]] = {model.name: model for model in (PlugIn, MaskML
 """Models by the name the command line gives them."""
 
 
+def check_place(folder: str | os.PathLike[str]) -> None:
+    """Refuse a folder that `save_model` would refuse, before the work of fitting."""
+    path = Path(folder)
+    try:
+        _refuse_foreign(path)
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot write the model to {str(path)!r}: {error.strerror}.") from None
+
+
 def save_model(model: Model, folder: str | os.PathLike[str]) -> None:
     """Write a fitted model to a folder, which must be new, empty or already hold a model."""
     path = Path(folder)
@@ -47,9 +57,8 @@ def save_model(model: Model, folder: str | os.PathLike[str]) -> None:
         "study": study,
         "arrays": file,
     }
+    check_place(path)
     try:
-        _refuse_foreign(path)
-        path.mkdir(parents=True, exist_ok=True)
         _write(path / file, content)
         _write(path / "model.json", json.dumps(description, indent=2, ensure_ascii=False).encode())
         for old in path.glob("arrays-*.safetensors"):
@@ -63,6 +72,8 @@ def load_model(folder: str | os.PathLike[str]) -> Model:
     """Read a model that `save_model` wrote."""
     path = Path(folder)
     description = _description(path)
+    if not (path / str(description.get("arrays"))).exists():  # replaced since the line above, or damaged
+        description = _description(path)
     try:
         return _restored(path, description)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
@@ -117,8 +128,14 @@ def _refuse_foreign(path: Path) -> None:
     """Never write into somebody's folder of other things."""
     if path.exists() and not path.is_dir():
         raise OutputError(f"cannot write the model to {str(path)!r}: it is a file; name a folder.")
-    if path.is_dir() and any(path.iterdir()) and not _is_model(path):
+    others = [entry for entry in path.iterdir() if not _ours(entry.name)] if path.is_dir() else []
+    if others and not _is_model(path):
         raise OutputError(f"cannot write the model to {str(path)!r}: the folder holds other files; name a new one.")
+
+
+def _ours(name: str) -> bool:
+    """What a save that was cut short leaves behind, and files that a desktop hides in any folder."""
+    return name.startswith(".") or (name.startswith("arrays-") and name.endswith(".safetensors"))
 
 
 def _is_model(path: Path) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import subprocess
 import sys
@@ -55,9 +57,17 @@ def towns(tmp_path_factory):
 # --- columns --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("arguments", [[], ["1101001110"], ["--space", "exact"], ["--quantity", "harm"]])
+@pytest.mark.parametrize("arguments", [[], ["1101001110"], ["--space", "exact"], ["--quantity", "pns"]])
 def test_oracle_has_the_columns_of_the_contract(arguments, run):
     assert run("oracle", "mediator", *arguments, "--format", "csv").header == ORACLE
+
+
+@pytest.mark.parametrize("quantity", [quantity for quantity in QUANTITIES if quantity != "pns"])
+def test_oracle_sets_the_truth_of_another_quantity_within_its_bounds(quantity, run):
+    ended = run("oracle", "mediator", "", "X101001110", "--quantity", quantity, "--format", "csv")
+    assert ended.header == [*ORACLE, quantity]
+    for row in csv.DictReader(io.StringIO(ended.out)):
+        assert float(row["lower"]) - 1e-12 <= float(row[quantity]) <= float(row["upper"]) + 1e-12
 
 
 @pytest.mark.parametrize("quantity", QUANTITIES)

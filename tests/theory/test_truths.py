@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pnsight.bound_table import OK, UNDEFINED, settle
-from pnsight.bounds import QUANTITIES, bounds, harm, pd, pe, pn, pns, ps
+from pnsight.bounds import QUANTITIES, bounds, events, harm, pd, pe, pn, pns, ps
 from pnsight.errors import QuantityError
 from pnsight.law import Law
-from pnsight.populations.structural import true_pns
 from strategies import type_shares
 from truth import true_value
 
@@ -75,7 +74,7 @@ def test_disablement_and_enablement_are_rescaled_necessity_and_sufficiency(types
 
 @given(types=type_shares(rows=4))
 def test_the_true_pns_is_the_share_who_respond_only_if_treated(types):
-    np.testing.assert_allclose(true_pns(types), truths(types, "pns"), atol=SLACK)
+    np.testing.assert_allclose(events.true_value(types, "pns"), truths(types, "pns"), atol=SLACK)
 
 
 @pytest.mark.parametrize("quantity", ["pns", "harm"])

@@ -23,9 +23,9 @@ def without_support(population: str = "mediator", seed: int = 1) -> dict[str, li
     return {
         "rows a table": list(BUDGETS),
         "exact queries without": [f"{exact:.0%}" for exact, _ in shares],
-        "paper": [f"{EXACT_WITHOUT_SUPPORT:.0%}"] * len(shares),
+        "exact, paper": [f"{EXACT_WITHOUT_SUPPORT:.0%}"] * len(shares),
         "all queries without": [f"{every:.0%}" for _, every in shares],
-        "paper ": [f"{MASK_WITHOUT_SUPPORT:.0%}"] * len(shares),
+        "all, paper": [f"{MASK_WITHOUT_SUPPORT:.0%}"] * len(shares),
     }
 
 

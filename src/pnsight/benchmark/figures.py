@@ -22,10 +22,9 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from pnsight.benchmark.scores import Truth
 from pnsight.benchmark.summary import Row, fits
+from pnsight.errors import OutputError
 from pnsight.law import FloatArray
 from pnsight.populations import Population
-
-matplotlib.use("Agg")
 
 STYLE: dict[Any, Any] = {
     "font.size": 9,
@@ -50,10 +49,21 @@ LOOKS = {
 _ENDS = {"lower": "-", "upper": "--"}
 
 
+def check_place(path: Path | None) -> None:
+    """Refuse a file that `save` could not write, before long work rather than after it."""
+    if path is not None and path.suffix not in (".svg", ".png", ".pdf"):
+        raise OutputError(f"cannot draw {str(path)!r}: its ending is {path.suffix!r}; expected .svg, .png or .pdf.")
+    try:
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot draw {str(path)!r}: {error.strerror}.") from None
+
+
 def save(figure: Figure, path: Path) -> None:
     """Write a figure, the same bytes for the same drawing."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
+    check_place(path)
+    metadata: dict[str, None] = {".svg": {"Date": None}, ".png": {"Software": None}}.get(path.suffix, {})
     with matplotlib.rc_context(STYLE):
         figure.savefig(path, dpi=160, metadata=metadata, bbox_inches="tight")
 

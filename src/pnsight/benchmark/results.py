@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import os
 import platform
+import shlex
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from pnsight._version import __version__
 from pnsight.benchmark.scores import THETAS
@@ -56,12 +58,17 @@ class Results:
             return []
         text = self.path.read_text(encoding="utf-8")
         complete = text[: text.rfind("\n") + 1]
-        return [_typed(row) for row in csv.DictReader(io.StringIO(complete))]
+        if complete and complete.split("\n", 1)[0] != ",".join(COLUMNS):
+            self._refuse_columns()
+        rows = [_typed(row) for row in csv.DictReader(io.StringIO(complete))]
+        return list({(_setting(row), row["dropped"]): row for row in reversed(rows)}.values())[::-1]
+
+    def _refuse_columns(self) -> NoReturn:
+        raise OutputError(f"{str(self.path)!r} has other columns than this version writes; name another --results.")
 
     def done(self) -> set[Setting]:
         """Settings that have their rows."""
-        names = [field.name for field in fields(Setting)]
-        return {Setting(**{name: _word(row, name) for name in names}) for row in self.rows()}
+        return {_setting(row) for row in self.rows()}
 
     def start(self, command: str) -> str:
         """Note a new run and drop a line that a killed run left unfinished; gives the run's name."""
@@ -85,7 +92,9 @@ class Results:
     def _append(self, name: str, text: str) -> None:
         handle = os.open(self.folder / name, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         try:
-            os.write(handle, text.encode())
+            left = text.encode()
+            while left:
+                left = left[os.write(handle, left) :]
             os.fsync(handle)
         finally:
             os.close(handle)
@@ -103,7 +112,7 @@ class Results:
         if not whole:
             self._append(self.path.name, header + "\n")
         elif content.split(b"\n", 1)[0].decode() != header:
-            raise OutputError(f"{str(self.path)!r} has other columns than this version writes; name another --results.")
+            self._refuse_columns()
 
 
 def _first_of_two(line: str) -> bool:
@@ -116,6 +125,7 @@ def environment() -> dict[str, Any]:
     """Machine and versions, as far as results depend on them."""
     return {
         "pnsight": __version__,
+        "source": _source_digest(),
         "python": platform.python_version(),
         "machine": platform.machine(),
         "processor": _processor(),
@@ -123,6 +133,14 @@ def environment() -> dict[str, Any]:
         "cores": os.cpu_count(),
         "versions": {name: version(name) for name in _VERSIONED},
     }
+
+
+def _source_digest() -> str:
+    """A digest of the package's own code, since rows of one version may come from different code."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def _processor() -> str:
@@ -135,7 +153,7 @@ def _processor() -> str:
 
 def command_line() -> str:
     """The command as a person would type it again."""
-    return " ".join(["pnsight", *sys.argv[1:]])
+    return shlex.join(["pnsight", *sys.argv[1:]])
 
 
 def _cell(value: Any) -> Any:
@@ -154,5 +172,7 @@ def _number(text: str) -> float | int | None:
     return float(text) if set(text) - set("-0123456789") else int(text)
 
 
-def _word(row: dict[str, Any], name: str) -> Any:
-    return float(row[name]) if name == "held_out" else row[name]
+def _setting(row: dict[str, Any]) -> Setting:
+    """The setting whose fit a row describes."""
+    given = {field.name: row[field.name] for field in fields(Setting)}
+    return Setting(**{**given, "held_out": float(row["held_out"])})

@@ -10,7 +10,7 @@ from typing import Any
 from pnsight.benchmark.paper import BUDGETS, SEEDS, THRESHOLDS
 from pnsight.errors import PnsightError, did_you_mean, listed
 from pnsight.models import ExactMLP, MaskMLP, Model, PlugIn
-from pnsight.populations import NAMES
+from pnsight.populations import NAMES, get
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,12 @@ class Grid:
     def settings(self) -> list[Setting]:
         """All settings of the grid, quick learners first."""
         _known("learner", self.learners, LEARNERS)
+        _known("way to validate", self.validations, ("queries", "rows"))
+        for threshold in self.thresholds:
+            if threshold != "auto" and not threshold.isdecimal():
+                raise PnsightError(f"a threshold is {threshold!r}; give whole numbers of rows, or auto.")
+        for population in self.populations:
+            get(population)
         found: dict[Setting, None] = {}
         order = sorted(self.learners, key=list(LEARNERS).index)
         for learner, population, budget, seed in product(order, self.populations, self.budgets, self.seeds):

@@ -54,7 +54,8 @@ def fits(rows: Iterable[Row], held_out: bool = False) -> list[Row]:
 def cells(rows: Sequence[Row], rule: str = ORACLE, dropped: str = "undefined") -> list[Cell]:
     """All cells that the rows support: per threshold the mean over seeds, then the smallest, by space and end.
 
-    `dropped` names the convention of the plug-in: only undefined answers dropped, or infeasible ones too.
+    Thresholds that have fewer seeds than others, not run yet or with too few examples, do not compete. `dropped` names
+    the convention of the plug-in: only undefined answers dropped, or infeasible ones too.
     """
     groups: dict[tuple[Any, ...], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in fits(rows):
@@ -70,7 +71,9 @@ def cells(rows: Sequence[Row], rule: str = ORACLE, dropped: str = "undefined") -
 
 def _cell(key: tuple[Any, ...], by_threshold: Mapping[str, list[float]]) -> Cell:
     population, budget, learner, space, end = key
-    threshold, values = min(by_threshold.items(), key=lambda item: fmean(item[1]))
+    most = max(len(values) for values in by_threshold.values())
+    whole = {threshold: values for threshold, values in by_threshold.items() if len(values) == most}
+    threshold, values = min(whole.items(), key=lambda item: fmean(item[1]))
     paper = reported(population, budget, space, learner, end)
     return Cell(population, budget, space, learner, end, fmean(values), threshold, len(values), paper)
 
@@ -92,8 +95,8 @@ def table(found: Sequence[Cell]) -> dict[str, list[Any]]:
         columns["learner"].append(learner)
         for end in ENDS:
             columns[f"{end} mae"].append(_short(ends[end].mae))
-            columns["paper" if end == "lower" else "paper "].append(_short(ends[end].paper))
-            columns["ratio" if end == "lower" else "ratio "].append(_ratio(ends[end].ratio))
+            columns[f"{end} paper"].append(_short(ends[end].paper))
+            columns[f"{end} ratio"].append(_ratio(ends[end].ratio))
         columns["threshold"].append("/".join(dict.fromkeys(ends[end].threshold for end in ENDS)))
         columns["seeds"].append(ends["lower"].seeds)
     return dict(columns)
@@ -139,6 +142,7 @@ class Claims:
     """The abstract's claims: mean error of the learners and by how much it lies below the baseline's."""
 
     source: str
+    cells: int
     mean_mae: float
     below_baseline: float
 
@@ -148,25 +152,28 @@ def claims(found: Sequence[Cell], source: str = "ours") -> Claims:
     return _claims(source, {_place(cell): cell.mae for cell in found})
 
 
-def paper_claims() -> Claims:
-    """The same computed from the paper's own table."""
-    return _claims("paper's Table 1", TABLE_1)
+def paper_claims(found: Sequence[Cell] | None = None) -> Claims:
+    """The same computed from the paper's own table, or from its part that the cells found cover."""
+    if found is None:
+        return _claims("the paper, all of Table 1", TABLE_1)
+    return _claims("the paper, the same cells", {_place(c): c.paper for c in found if c.paper is not None})
 
 
 def claims_table(rows: Sequence[Row]) -> dict[str, list[Any]]:
-    """The abstract's claims: from the paper's table, and ours without and with the degenerate Direct as printed."""
+    """The abstract's claims: of the paper's table, then ours beside the paper's over the cells that were run."""
     everything = cells(rows)
-    positive = [cell for cell in everything if cell.population != "direct"]
-    printed = [cell for cell in everything if cell.population != "direct-positive"]
-    found = [
-        paper_claims(),
-        claims(positive, "ours, Direct with positive C_Y"),
-        claims(printed, "ours, Direct as printed"),
-    ]
+    compared = [paper_claims()]
+    for left_out, name in (
+        ("direct", "ours, Direct with positive C_Y"),
+        ("direct-positive", "ours, Direct as printed"),
+    ):
+        kept = [cell for cell in everything if cell.population != left_out]
+        compared += [claims(kept, name), paper_claims(kept)]
     return {
-        "source": [claim.source for claim in found],
-        "mean error of the learners": [f"{claim.mean_mae:.4f}" for claim in found],
-        "below the plug-in by": [f"{claim.below_baseline:.0%}" for claim in found],
+        "source": [claim.source for claim in compared],
+        "cells": [claim.cells for claim in compared],
+        "mean error of the learners": [f"{claim.mean_mae:.4f}" for claim in compared],
+        "below the plug-in by": [f"{claim.below_baseline:.0%}" for claim in compared],
     }
 
 
@@ -177,7 +184,7 @@ def _claims(source: str, values: Mapping[tuple[Any, ...], float]) -> Claims:
         if learner in ("exact-mlp", "mask-mlp") and (space, learner) in COLUMNS and baseline:
             learned.append(mae)
             reductions.append(1 - mae / baseline)
-    return Claims(source, fmean(learned), fmean(reductions))
+    return Claims(source, len(learned), fmean(learned), fmean(reductions))
 
 
 def gap_to_oracle(rows: Sequence[Row]) -> dict[str, list[Any]]:
@@ -187,7 +194,7 @@ def gap_to_oracle(rows: Sequence[Row]) -> dict[str, list[Any]]:
     honest = {_place(cell): cell for cell in cells(shared, AUTO) if cell.threshold}
     columns: dict[str, list[Any]] = defaultdict(list)
     for cell in cells(shared, ORACLE):
-        if (other := honest.get(_place(cell))) is not None and cell.threshold:
+        if (other := honest.get(_place(cell))) is not None:
             for name in ("population", "budget", "space", "learner", "end"):
                 columns[name].append(getattr(cell, name))
             columns["oracle's choice"].append(_short(cell.mae))
@@ -215,30 +222,37 @@ def baseline_table(rows: Sequence[Row]) -> dict[str, list[Any]]:
 
 
 def crossing_table(rows: Sequence[Row]) -> dict[str, list[Any]]:
-    """Mean share of queries whose lower end came out above the upper, by learner and population."""
-    shares: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for row in fits(rows):
-        if row["mask_scored"] and row["dropped"] != "infeasible":
-            shares[row["learner"], row["population"]].append(row["mask_crossed"] / row["mask_scored"])
-    return {
-        "learner": [learner for learner, _ in sorted(shares)],
-        "population": [population for _, population in sorted(shares)],
-        "crossed": [f"{fmean(shares[key]):.2%}" for key in sorted(shares)],
-        "fits": [len(shares[key]) for key in sorted(shares)],
-    }
+    """Mean share of answers whose lower end came out above the upper, by learner, space and population.
+
+    Plug-in, thresholds of 300 rows and chosen ones only, so that learners are compared at like settings.
+    """
+    shares: dict[tuple[str, ...], list[float]] = defaultdict(list)
+    for row in _usual(rows):
+        space = "mask" if row["mask_scored"] else "exact"
+        key = row["learner"], row["threshold"], row["validation"], space, row["population"]
+        shares[key].append(row[f"{space}_crossed"] / row[f"{space}_scored"])
+    names = ("learner", "threshold", "validation", "space", "population")
+    columns: dict[str, list[Any]] = {name: [key[i] for key in sorted(shares)] for i, name in enumerate(names)}
+    columns["crossed"] = [f"{fmean(shares[key]):.2%}" for key in sorted(shares)]
+    columns["fits"] = [len(shares[key]) for key in sorted(shares)]
+    return columns
+
+
+def _usual(rows: Sequence[Row]) -> list[Row]:
+    """Fits at the settings a reader would compare: no threshold, 300 rows, or chosen on held-out rows."""
+    return [row for row in fits(rows) if row["threshold"] in ("", "300", "auto") and row["dropped"] != "infeasible"]
 
 
 def decision_table(rows: Sequence[Row], budget: int = 200_000) -> dict[str, list[Any]]:
     """Decisions over all queries against the oracle's: agreement, and confident answers that it contradicts."""
-    groups: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
-    for row in fits(rows):
-        usual = row["threshold"] in ("", "300", "auto") and row["dropped"] != "infeasible"
-        if row["budget"] == budget and usual and row["mask_agree_0.5"] is not None:
-            groups[row["learner"], row["threshold"], row["population"]].append(row)
+    groups: dict[tuple[str, ...], list[Row]] = defaultdict(list)
+    for row in _usual(rows):
+        if row["budget"] == budget and row["mask_agree_0.5"] is not None:
+            groups[row["learner"], row["threshold"], row["validation"], row["population"]].append(row)
     columns: dict[str, list[Any]] = defaultdict(list)
-    for (learner, threshold, population), found in sorted(groups.items()):
-        columns["learner"].append(f"{learner} {threshold}".strip())
-        columns["population"].append(population)
+    for key, found in sorted(groups.items()):
+        for name, value in zip(("learner", "threshold", "validation", "population"), key, strict=True):
+            columns[name].append(value)
         for theta in (0.3, 0.5):
             columns[f"agree at {theta}"].append(_percent(row[f"mask_agree_{theta}"] for row in found))
             columns[f"contradicted at {theta}"].append(_percent(row[f"mask_wrong_{theta}"] for row in found))
@@ -253,22 +267,30 @@ def _percent(values: Iterable[float | None]) -> str:
 
 def held_out_table(rows: Sequence[Row]) -> dict[str, list[Any]]:
     """Error on held-out, well-supported queries beside the oracle error of the same fits, and both ranks."""
-    groups: dict[str, list[Row]] = defaultdict(list)
+    groups: dict[tuple[str, int], list[Row]] = defaultdict(list)
     for row in fits(rows, held_out=True):
-        if row["dropped"] != "infeasible":
-            groups[row["population"]].append(row)
+        if row["dropped"] != "infeasible" and row["mask_lower_mae"] is not None:
+            groups[row["population"], row["budget"]].append(row)
     columns: dict[str, list[Any]] = defaultdict(list)
-    for population, found in sorted(groups.items()):
-        held_out = {row["learner"]: (row["held_out_lower_mae"] + row["held_out_upper_mae"]) / 2 for row in found}
-        oracle = {row["learner"]: (row["mask_lower_mae"] + row["mask_upper_mae"]) / 2 for row in found}
+    for (population, budget), found in sorted(groups.items()):
+        held_out, oracle = _mean_by_learner(found, "held_out"), _mean_by_learner(found, "mask")
         for learner in sorted(held_out, key=lambda name: held_out[name]):
             columns["population"].append(population)
+            columns["budget"].append(budget)
             columns["learner"].append(learner)
             columns["held-out error"].append(_short(held_out[learner]))
             columns["oracle error"].append(_short(oracle[learner]))
             columns["held-out rank"].append(_rank(held_out, learner))
             columns["oracle rank"].append(_rank(oracle, learner))
     return dict(columns)
+
+
+def _mean_by_learner(rows: Sequence[Row], score: str) -> dict[str, float]:
+    """Mean over seeds and both ends of one score, by learner."""
+    values: dict[str, list[float]] = defaultdict(list)
+    for row in rows:
+        values[row["learner"]] += [row[f"{score}_{end}_mae"] for end in ENDS]
+    return {learner: fmean(found) for learner, found in values.items()}
 
 
 def runs_table(rows: Sequence[Row]) -> dict[str, list[Any]]:

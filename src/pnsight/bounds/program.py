@@ -7,31 +7,17 @@ Source: A. Balke and J. Pearl (1997), "Bounds on treatment effects from studies 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import product
 
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linprog
 
+from pnsight.bounds.events import EVENTS
 from pnsight.errors import IncoherentError
-from pnsight.law import RESPONSE_TYPES, FloatArray, Law
+from pnsight.law import FloatArray, Law
 
 _TOLERANCE = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-
-_CHOSEN, _Y0, _Y1 = RESPONSE_TYPES.T == 1
-_REALISED = np.where(_CHOSEN, _Y1, _Y0)
-_EVERYONE = np.ones(len(RESPONSE_TYPES), dtype=bool)
-
-EVENTS: Mapping[str, tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]] = {
-    "pns": (_Y1 & ~_Y0, _EVERYONE),
-    "pn": (~_Y0, _CHOSEN & _REALISED),
-    "ps": (_Y1, ~_CHOSEN & ~_REALISED),
-    "pd": (~_Y0, _REALISED),
-    "pe": (_Y1, ~_REALISED),
-    "harm": (~_Y1 & _Y0, _EVERYONE),
-}
-"""Each quantity as the probability of one set of types given another, each of shape (8,)."""
 
 
 def response_types(treatments: int, outcomes: int) -> npt.NDArray[np.intp]:

@@ -12,7 +12,7 @@ import typer
 import pnsight
 from pnsight.cli.bar import bar
 from pnsight.cli.options import FormatOption, OutOption, SeedOption, within
-from pnsight.cli.output import emit, say
+from pnsight.cli.output import check_output, emit, say
 from pnsight.errors import PnsightError
 
 app = typer.Typer(help="Run the paper's experiment and show it beside the paper.", no_args_is_help=True)
@@ -91,6 +91,8 @@ def run(
     changes: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
     grids = [replace(grid, **changes) for grid in pnsight.benchmark.PRESETS[preset]]
     settings = list(dict.fromkeys(setting for grid in grids for setting in grid.settings()))
+    if not settings:
+        raise PnsightError("these choices leave nothing to fit; threshold auto, for one, needs --validations rows.")
     store = pnsight.benchmark.Results(results)
     with bar("fits") as progress:
         fitted = pnsight.benchmark.run(settings, store, jobs, backend, progress)
@@ -137,6 +139,7 @@ def case(
     out: OutOption = None,
 ) -> None:
     """Fit and show the paper's case study: a rare profile and its one-open variants, with decisions."""
+    check_output(format, out)
     with bar("training") as progress:
         columns = pnsight.benchmark.case_study(budget, seed, threshold, progress)
     emit(columns, format, out)
@@ -155,6 +158,8 @@ def curves(
     out: OutOption = None,
 ) -> None:
     """Train Mask-MLP both ways to validate and follow training, validation and oracle error by epoch."""
+    check_output(format, out)
+    pnsight.benchmark.figures.check_place(figure)
     with bar("training") as progress:
         rows = pnsight.benchmark.learning_curves(population, budget, threshold, seed, progress)
     emit({name: [row[name] for row in rows] for name in rows[0]}, format, out)
@@ -180,6 +185,7 @@ def scatter(
     seed: SeedOption = 1,
 ) -> None:
     """Fit the learners and draw true against predicted bounds of all queries."""
+    pnsight.benchmark.figures.check_place(figure)
     with bar("training") as progress:
         drawn = pnsight.benchmark.true_against_predicted(population, budget, threshold, seed, progress)
     pnsight.benchmark.figures.save(drawn, figure)
@@ -195,6 +201,6 @@ def _numbers(option: str, text: str | None) -> tuple[int, ...] | None:
     if words is None:
         return None
     try:
-        return tuple(int(word.replace("k", "000")) for word in words)
+        return tuple(int(word.removesuffix("k")) * (1000 if word.endswith("k") else 1) for word in words)
     except ValueError:
         raise PnsightError(f"{option} is {text!r}; give whole numbers separated by commas, such as 50k,200k.") from None

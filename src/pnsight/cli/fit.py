@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -41,9 +41,15 @@ def fit(
     success: Annotated[str | None, typer.Option("--success", help="Level of the outcome that means success.")] = None,
     model: Annotated[ModelName, typer.Option("--model", help="How to learn.")] = ModelName.PLUG_IN,
     quantity: QuantityOption = Quantity.PNS,
+    threshold: Annotated[
+        str, typer.Option("--threshold", help="Rows a query needs to train a bound regressor, or auto.")
+    ] = "auto",
     seed: SeedOption = 0,
 ) -> None:
     """Learn from an experimental and an observational table."""
+    parameters: dict[str, Any] = {"quantity": str(quantity)}
+    if model is not ModelName.PLUG_IN:
+        parameters |= {"random_state": seed, "threshold": threshold if threshold == "auto" else _whole(threshold)}
     study = pnsight.read_study(
         experimental,
         observational,
@@ -58,8 +64,16 @@ def fit(
         say(f"left out: {rows:,} {reason}")
     if study.ignored:
         say(f"not used, since only one table has them: {listed(study.ignored)}")
-    parameters = {} if model is ModelName.PLUG_IN else {"quantity": str(quantity), "random_state": seed}
+    pnsight.store.check_place(out)
     with bar("training") as progress:
         fitted = pnsight.store.MODELS[model](**parameters).fit(study, progress)
     pnsight.save(fitted, out)
     say(f"model written to {out}; ask it with: pnsight query {out}")
+
+
+def _whole(text: str) -> int:
+    if not text.isdecimal():
+        raise typer.BadParameter(
+            f"{text!r} was given; expected a whole number of rows, or auto.", param_hint="--threshold"
+        )
+    return int(text)

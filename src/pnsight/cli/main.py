@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from typing import Annotated
@@ -46,10 +47,17 @@ def _program(
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the program; a user's mistake ends with exit code 2 and one message."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that lacks a letter still gets the answer
     try:
         app(arguments)
+        sys.stdout.flush()
     except PnsightError as error:
         print(f"pnsight: {error}", file=sys.stderr)
         sys.exit(2)
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        print(f"pnsight: cannot write the result: {error.strerror}.", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(2)

@@ -23,7 +23,7 @@ def oracle(
     format: FormatOption = None,
     out: OutOption = None,
 ) -> None:
-    """Show the bounds that unlimited data would give, and the true PNS."""
+    """Show the bounds that unlimited data would give, and the true value, which no data identify."""
     known = pnsight.populations.get(population)
     if space is None:
         codes = known.schema.encode(queries or [""])
@@ -40,5 +40,6 @@ def oracle(
         "lower": answer["lower"],
         "upper": answer["upper"],
         "pns": known.pns(codes).tolist(),
+        quantity: known.true_value(codes, quantity).tolist(),
     }
     emit(columns, format, out)

@@ -26,14 +26,21 @@ def say(message: str) -> None:
 def emit(columns: Mapping[str, Sequence[Any]], kind: Format | None, out: Path | None) -> None:
     """Write a table in the asked format."""
     kind = kind or _kind_of(out)
-    if kind is Format.PARQUET:
-        if out is None:
-            raise OutputError("Parquet is not for the screen; name a file with --out FILE.parquet.")
-        pnsight.tables.write_parquet(columns, _writable(out))
-    elif out is None:
+    check_output(kind, out)
+    if out is None:
         sys.stdout.write(_RENDER[kind](columns))
+    elif kind is Format.PARQUET:
+        pnsight.tables.write_parquet(columns, out)
     else:
-        _write(_writable(out), _RENDER[kind](columns))
+        _write(out, _RENDER[kind](columns))
+
+
+def check_output(kind: Format | None, out: Path | None) -> None:
+    """Refuse a place that cannot be written, before long work rather than after it."""
+    if out is not None:
+        _writable(out)
+    elif kind is Format.PARQUET:
+        raise OutputError("Parquet is not for the screen; name a file with --out FILE.parquet.")
 
 
 def _kind_of(out: Path | None) -> Format:
@@ -41,10 +48,9 @@ def _kind_of(out: Path | None) -> Format:
     return Format(ending) if ending in ("csv", "json", "parquet") else Format.TABLE
 
 
-def _writable(out: Path) -> Path:
+def _writable(out: Path) -> None:
     if out.is_dir() or not out.parent.is_dir():
         raise OutputError(f"cannot write {str(out)!r}: it must be a file in a folder that exists.")
-    return out
 
 
 def _write(out: Path, text: str) -> None:

@@ -40,9 +40,12 @@ def query(
     """Bound a quantity for subpopulations; no query means everyone."""
     fitted = pnsight.load(model)
     codes, kept = asked(fitted, queries, space, query_file)
-    asked_for = str(quantity or getattr(fitted, "quantity", Quantity.PNS))
-    columns = fitted.bounds(codes, asked_for, level).columns()
-    emit({**{_free(name, columns): values for name, values in kept.items()}, **columns}, format, out)
+    answer = fitted.bounds(codes, quantity, level)
+    columns = answer.columns()
+    if answer.quantity != Quantity.PNS:
+        say(f"bounds on {answer.quantity}")
+    taken = {*columns, *kept}
+    emit({**{_free(name, columns, taken): values for name, values in kept.items()}, **columns}, format, out)
 
 
 def asked(
@@ -64,9 +67,13 @@ def asked(
     return fitted.schema.encode(queries or [""]), {}
 
 
-def _free(name: str, taken: Container[str]) -> str:
+def _free(name: str, answers: Container[str], taken: Container[str]) -> str:
     """The name of a column to keep, changed if an answer has it."""
-    return f"{name}_given" if name in taken else name
+    if name not in answers:
+        return name
+    while name in taken:
+        name += "_given"
+    return name
 
 
 def _tell_unused(columns: dict[str, list[Any]], names: tuple[str, ...]) -> None:

@@ -22,6 +22,7 @@ class Model(ABC):
     """Learns from a study, then answers queries. Constructors only store; `fit` validates."""
 
     name: ClassVar[str]
+    quantity: str
     study_: Study
 
     @abstractmethod
@@ -29,8 +30,8 @@ class Model(ABC):
         """Learn from the study."""
 
     @abstractmethod
-    def bounds(self, queries: QueryLike = None, quantity: str = "pns", level: float = 0.9) -> BoundTable:
-        """Bounds on the quantity for each query; what a query does not name is left open."""
+    def bounds(self, queries: QueryLike = None, quantity: str | None = None, level: float = 0.9) -> BoundTable:
+        """Bounds on a quantity, by default the model's own, for each query; what it does not name is left open."""
 
     @abstractmethod
     def raw_ends(self, codes: Codes, quantity: str = "pns") -> FloatArray:
@@ -82,9 +83,9 @@ class LawModel(Model):
         """The formulas at the model's law, shape (queries, 2)."""
         return np.stack(bounds(self.law(codes), quantity), axis=1)
 
-    def bounds(self, queries: QueryLike = None, quantity: str = "pns", level: float = 0.9) -> BoundTable:
-        """Bounds on the quantity for each query; what a query does not name is left open."""
-        codes = self.schema.encode(queries)
+    def bounds(self, queries: QueryLike = None, quantity: str | None = None, level: float = 0.9) -> BoundTable:
+        """Bounds on a quantity, by default the model's own, for each query; what it does not name is left open."""
+        codes, quantity = self.schema.encode(queries), quantity or self.quantity
         counts = self.counts(codes)
         lower, upper, status = settle(*bounds(self.law_given(codes, counts), quantity))
         return BoundTable(quantity, self.schema.format(codes), lower, upper, *support(counts), status)

@@ -19,6 +19,7 @@ from pnsight.errors import ModelError, QuantityError, QueryError, listed
 from pnsight.law import FloatArray
 from pnsight.models.base import Model, support
 from pnsight.models.examples import Examples, feasible_examples, split_rows
+from pnsight.models.forward import ACTIVATIONS
 from pnsight.models.pairs import NetworkPair, Pair, fit_networks, fit_regressors
 from pnsight.progress import Progress, silent
 from pnsight.schema import OPEN, Codes, QueryLike
@@ -41,6 +42,7 @@ class _Trial:
     threshold: int
     examples: int
     pair: Pair
+    history: Any
     error: float
 
 
@@ -99,6 +101,7 @@ class BoundRegressor(Model):
         ]
         best = min(trials, key=lambda trial: trial.error)
         self.threshold_, self.examples_, self.pair_ = best.threshold, best.examples, best.pair
+        self.history_ = best.history
         self.tried_ = {trial.threshold: trial.error for trial in trials}
         self.study_ = study
         return self
@@ -139,8 +142,9 @@ class BoundRegressor(Model):
         encode = study.schema.one_hot
         if self.regressor is not None:
             pair: Pair = fit_regressors(self.regressor, encode(examples.codes), examples.ends)
+            history = None
         else:
-            pair, self.history_ = fit_networks(
+            pair, history = fit_networks(
                 (encode(training.codes), training.ends),
                 (encode(validation.codes), validation.ends),
                 hidden=tuple(self.hidden),
@@ -153,7 +157,7 @@ class BoundRegressor(Model):
                 monitors=self._monitors(study),
             )
         missed = pair.predict(encode(validation.codes)) - validation.ends
-        return _Trial(threshold, len(examples), pair, float(np.mean(missed**2)))
+        return _Trial(threshold, len(examples), pair, history, float(np.mean(missed**2)))
 
     def _monitors(self, study: Study) -> Mapping[str, Any]:
         """Further labelled inputs to follow while training; the benchmark watches the oracle's."""
@@ -222,6 +226,12 @@ class BoundRegressor(Model):
     def _refuse_bad_parameters(self) -> None:
         if self.quantity not in QUANTITIES:
             raise QuantityError(f"no quantity is called {self.quantity!r}; known: {listed(QUANTITIES)}.")
+        choices = {"validation": ("rows", "queries"), "repair": ("none", "sort"), "activation": tuple(ACTIVATIONS)}
+        for name, allowed in choices.items():
+            if getattr(self, name) not in allowed:
+                raise ModelError(f"{name} is {getattr(self, name)!r}; expected one of {listed(map(repr, allowed))}.")
+        if self.threshold != "auto" and not isinstance(self.threshold, int):
+            raise ModelError(f"threshold is {self.threshold!r}; give a whole number of rows, or 'auto'.")
         if self.threshold == "auto" and self.validation != "rows":
             raise ModelError("threshold 'auto' compares thresholds on held-out rows; use it with validation 'rows'.")
         if self.threshold != "auto" and self.threshold < 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from pnsight.law import FloatArray, Law
@@ -12,8 +13,17 @@ from pnsight.schema import Codes
 from pnsight.study import Study
 
 
+@dataclass(eq=False)
 class PlugIn(LawModel):
-    """Empirical laws: unbiased, undefined without rows, wild with few."""
+    """Empirical laws: undefined without rows, wild with few; the ends are pushed outwards or inwards by noise.
+
+    Parameters
+    ----------
+    quantity
+        What `bounds` answers when it is not asked for another.
+    """
+
+    quantity: str = "pns"
 
     name: ClassVar[str] = "plug-in"
 
@@ -23,8 +33,8 @@ class PlugIn(LawModel):
         return self
 
     def parameters(self) -> Mapping[str, Any]:
-        """None."""
-        return {}
+        """The quantity."""
+        return {"quantity": self.quantity}
 
     def law_given(self, codes: Codes, counts: FloatArray) -> Law:
         """Empirical law of each query, NaN where the rows it needs are absent."""

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from pnsight import lattice
 from pnsight.bound_table import BoundTable, settle
 from pnsight.bounds import bounds
+from pnsight.bounds.events import true_value
 from pnsight.errors import LimitError, PopulationError
 from pnsight.law import RESPONSE_TYPES, FloatArray, Law
 from pnsight.schema import Codes, QueryLike, Schema
@@ -138,7 +139,11 @@ class Population:
 
     def pns(self, queries: QueryLike = None) -> FloatArray:
         """The true probability of necessity and sufficiency, which no table identifies; shape (queries,)."""
-        return true_pns(self.mixture(queries)[1])
+        return self.true_value(queries, "pns")
+
+    def true_value(self, queries: QueryLike = None, quantity: str = "pns") -> FloatArray:
+        """The true value of a quantity, NaN where what it conditions on has probability zero; shape (queries,)."""
+        return true_value(self.mixture(queries)[1], quantity)
 
     def bounds(self, queries: QueryLike = None, quantity: str = "pns") -> BoundTable:
         """The bounds that unlimited data would give."""
@@ -187,13 +192,6 @@ class Population:
     ) -> dict[str, npt.NDArray[np.int8]]:
         columns = {name: profiles[:, j].astype(np.int8) for j, name in enumerate(self.schema.names)}
         return {**columns, "x": x, "y": y}
-
-
-def true_pns(types: FloatArray) -> FloatArray:
-    """P(y_x, y'_x') from shares of response types, shape (rows,)."""
-    _, y0, y1 = RESPONSE_TYPES.T
-    pns: FloatArray = types[:, (y0 == 0) & (y1 == 1)].sum(axis=1)
-    return pns
 
 
 def _check_sizes(experimental: int, observational: int, assignment: float) -> None:

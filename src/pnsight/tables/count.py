@@ -69,14 +69,20 @@ class _Column:
     place: npt.NDArray[np.intp]
 
     @classmethod
-    def of(cls, values: npt.NDArray[Any]) -> _Column:
+    def of(cls, values: npt.NDArray[Any], name: str, role: str) -> _Column:
         """Each distinct value is translated once."""
         if values.dtype.kind in "biuf":
             distinct, place = np.unique(values, return_inverse=True)
             return cls([label(value) for value in distinct], place)
         seen: dict[Any, int] = {}
-        places = [seen.setdefault(value, len(seen)) for value in values]
-        return cls([label(value) for value in seen], np.array(places, dtype=np.intp))
+        try:
+            places = [seen.setdefault(value, len(seen)) for value in values]
+        except TypeError:
+            raise TableError(
+                f"column {name!r} of the {role} table holds lists or records; expected one plain value a row. "
+                "Leave it out with --covariates (covariates=), or make plain columns of it."
+            ) from None
+        return cls(_labels(list(seen)), np.array(places, dtype=np.intp))
 
     def missing(self) -> npt.NDArray[np.bool_]:
         """Groups without a value."""
@@ -129,6 +135,15 @@ class _Counted:
         return _Counted(self.role, self.x.take(keep), self.y.take(keep), covariates, self.rows[keep])
 
 
+def _labels(values: list[Any]) -> list[str | None]:
+    """Labels of distinct values; texts that would become one, such as 250 and 250.0, are kept as they are."""
+    labels = [label(value) for value in values]
+    texts = [value for value in values if isinstance(value, str)]
+    if len({label(text) for text in texts}) == len({text.strip() for text in texts}):
+        return labels
+    return [value.strip() or None if isinstance(value, str) else label(value) for value in values]
+
+
 def _count(
     frame: nw.LazyFrame[Any] | nw.DataFrame[Any],
     role: str,
@@ -140,7 +155,7 @@ def _count(
     groups = count_groups(frame, names, _ROWS, role)
     if not len(groups[_ROWS]):
         raise TableError(f"the {role} table has no rows; it needs at least one below its header.")
-    columns = {name: _Column.of(groups[name]) for name in names}
+    columns = {name: _Column.of(groups[name], name, role) for name in names}
     rows = groups[_ROWS].astype(np.float64)
     return _Counted(role, columns[treatment], columns[outcome], {name: columns[name] for name in covariates}, rows)
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -13,7 +16,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
 
-from pnsight.errors import OutputError, TableError
+from pnsight.errors import OutputError, TableError, listed
 
 Table: TypeAlias = Any
 """A path to a CSV or Parquet file, a pandas, Polars or Arrow frame, or a DuckDB relation."""
@@ -28,12 +31,19 @@ def open_table(source: Table, role: str) -> nw.LazyFrame[Any] | nw.DataFrame[Any
         source = _open_file(Path(source), role)
     try:
         frame: nw.LazyFrame[Any] | nw.DataFrame[Any] = nw.from_native(source)
-        return frame
+        names = list(frame.collect_schema().names())
+    except nw.exceptions.DuplicateError:
+        refuse_repeated_names([str(name) for name in source.columns], f"the {role} table")
+        raise
     except TypeError:
         raise TableError(
             f"the {role} table is a {type(source).__name__}; give a path to a CSV or Parquet file, "
             "a pandas, Polars or Arrow table, or a DuckDB relation."
         ) from None
+    for name in names:
+        if not isinstance(name, str):
+            raise TableError(f"the {role} table has a column called {name!r}; rename it, column names must be text.")
+    return frame
 
 
 @cache
@@ -52,7 +62,7 @@ def _open_file(path: Path, role: str) -> duckdb.DuckDBPyRelation:
     connection = _engine().cursor()
     try:
         if path.name.lower().endswith(_PARQUET):
-            return connection.read_parquet(str(path))
+            return connection.read_parquet(_literal(path))
         if path.name.lower().endswith(_CSV):
             return _read_csv(connection, path, role)
     except duckdb.Error as error:
@@ -64,7 +74,15 @@ def _open_file(path: Path, role: str) -> duckdb.DuckDBPyRelation:
 
 def _read_csv(connection: duckdb.DuckDBPyConnection, path: Path, role: str) -> duckdb.DuckDBPyRelation:
     """All columns as text, so that no value depends on a guess of its type."""
-    relation = connection.read_csv(str(path), all_varchar=True, header=True, quotechar='"')
+    relation = connection.read_csv(
+        _literal(path),
+        all_varchar=True,
+        header=True,
+        quotechar='"',
+        comment="",  # a level may start with '#'
+        skiprows=0,  # lines above the header are a mistake to report, not to pass over
+    )
+    _refuse_repeated_header(path, len(relation.columns), role)
     only = relation.columns[0]
     if len(relation.columns) == 1 and any(mark in only for mark in ",;\t|"):
         raise TableError(
@@ -72,6 +90,30 @@ def _read_csv(connection: duckdb.DuckDBPyConnection, path: Path, role: str) -> d
             "has as many fields. Mend the lines that have more or fewer."
         )
     return relation
+
+
+def _literal(path: Path) -> str:
+    """The path for DuckDB, which would take its ``*``, ``?`` and ``[`` for patterns."""
+    return re.sub(r"([*?[])", r"[\1]", str(path))
+
+
+def _refuse_repeated_header(path: Path, columns: int, role: str) -> None:
+    """DuckDB renames a column whose name another one has, whatever their case."""
+    opener = gzip.open if path.name.lower().endswith(".gz") else open
+    with opener(path, "rt", encoding="utf-8-sig", errors="replace", newline="") as file:
+        header = file.readline()
+    for delimiter in ",;\t|":
+        names = next(csv.reader([header], delimiter=delimiter), [])
+        if len(names) == columns:
+            refuse_repeated_names(names, f"the {role} table {str(path)!r}")
+
+
+def refuse_repeated_names(names: Sequence[str], table: str) -> None:
+    """Two columns of one name, also but for case, cannot be told apart."""
+    folded = [name.strip().casefold() for name in names]
+    for name, plain in zip(names, folded, strict=True):
+        if folded.count(plain) > 1:
+            raise TableError(f"{table} has more than one column called {name!r}; give each a name of its own.")
 
 
 def count_groups(
@@ -82,7 +124,13 @@ def count_groups(
     if isinstance(native, duckdb.DuckDBPyRelation):  # narwhals does not quote names for DuckDB's group-by
         names = ", ".join(_quoted(name) for name in columns)
         return _fetch_relation(native.aggregate(f"{names}, count(*) AS {_quoted(rows)}", names), role)
-    return _fetch(frame.group_by(columns).agg(nw.len().alias(rows)), role)
+    try:
+        return _fetch(frame.group_by(columns).agg(nw.len().alias(rows)), role)
+    except TypeError:
+        raise TableError(
+            f"the {role} table cannot be grouped by {listed(columns)}: one of them holds lists or records; expected one "
+            "plain value a row. Leave that column out with --covariates (covariates=), or make plain columns of it."
+        ) from None
 
 
 def _quoted(name: str) -> str:
@@ -90,8 +138,9 @@ def _quoted(name: str) -> str:
 
 
 def first_line(error: Exception) -> str:
-    """The telling line of an engine's message."""
-    return str(error).strip().splitlines()[0]
+    """The telling lines of an engine's message, as one."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return " ".join(lines[:3])[:300]
 
 
 def _fetch(frame: nw.LazyFrame[Any] | nw.DataFrame[Any], role: str) -> dict[str, npt.NDArray[Any]]:
@@ -104,7 +153,7 @@ def _fetch(frame: nw.LazyFrame[Any] | nw.DataFrame[Any], role: str) -> dict[str,
 
 
 def _values(series: nw.Series[Any]) -> npt.NDArray[Any]:
-    if series.dtype.is_integer() and not series.null_count():
+    if series.dtype.is_float() or (series.dtype.is_integer() and not series.null_count()):
         return np.asarray(series.to_numpy())
     return _objects(series.to_list())
 

@@ -1,0 +1,98 @@
+"""Files that engines like to guess about: what is in them is counted, or they are refused."""
+
+import gzip
+
+import pandas
+import pytest
+
+import pnsight
+from pnsight.errors import TableError
+
+
+def rows_of(path, **options):
+    return int(pnsight.read_study(path, treatment="x", outcome="y", **options).experimental.sum())
+
+
+def lines(levels, repeats=10):
+    return "z,x,y\n" + "".join(f"{z},{x},{y}\n" for z in levels for x in (0, 1) for y in (0, 1)) * repeats
+
+
+def test_a_level_that_starts_with_a_hash_is_no_comment(tmp_path):
+    path = tmp_path / "trial.csv"
+    path.write_text(lines(["#1", "#2", "3"]))
+    assert rows_of(path) == 120
+
+
+def test_lines_above_the_header_are_not_passed_over(tmp_path):
+    path = tmp_path / "trial.csv"
+    path.write_text("Trial of 2020\n" + lines(["a", "b"]))
+    with pytest.raises(TableError):
+        rows_of(path)
+
+
+@pytest.mark.parametrize("name", ["trial[1].csv", "a*.csv", "b?.csv"])
+def test_a_name_with_wildcards_is_one_file(tmp_path, name):
+    (tmp_path / name).write_text(lines(["a"]))
+    for other in ("trial1.csv", "ab.csv", "bc.csv"):
+        (tmp_path / other).write_text(lines(["b", "c"]))
+    assert rows_of(tmp_path / name) == 40
+
+
+@pytest.mark.parametrize("header", ["drug,drug,x,y", "Drug,drug,x,y"])
+def test_two_columns_of_one_name_are_refused(tmp_path, header):
+    path = tmp_path / "trial.csv"
+    path.write_text(f"{header}\na,b,0,1\na,b,1,1\n")
+    with pytest.raises(TableError, match="more than one column"):
+        rows_of(path)
+    with gzip.open(tmp_path / "trial.csv.gz", "wt") as file:
+        file.write(path.read_text())
+    with pytest.raises(TableError, match="more than one column"):
+        rows_of(tmp_path / "trial.csv.gz")
+
+
+def test_two_columns_of_one_name_in_a_frame_are_refused():
+    frame = pandas.DataFrame([["a", "b", 0, 1], ["a", "b", 1, 1]], columns=["z", "z", "x", "y"])
+    with pytest.raises(TableError, match="more than one column"):
+        rows_of(frame)
+
+
+def test_a_column_name_that_is_not_text_is_refused():
+    with pytest.raises(TableError, match="must be text"):
+        rows_of(pandas.DataFrame({"x": [0, 1], "y": [0, 1], 7: [1, 1]}))
+
+
+def test_a_column_of_lists_is_named():
+    with pytest.raises(TableError, match=r"tags.*lists"):
+        rows_of(pandas.DataFrame({"x": [0, 1], "y": [0, 1], "tags": [["a"], ["b"]]}))
+
+
+def test_codes_that_differ_only_by_a_trailing_zero_stay_apart(tmp_path):
+    path = tmp_path / "trial.csv"
+    path.write_text(lines(["250", "250.0", "250.00"]))
+    study = pnsight.read_study(path, treatment="x", outcome="y")
+    assert set(study.schema.covariates[0].levels) == {"250", "250.0", "250.00"}
+
+
+def test_numbers_written_as_decimals_are_the_same_levels_in_both_tables(tmp_path):
+    for name, levels in (("trial.csv", ["1.0", "2.0"]), ("registry.csv", ["1", "2"])):
+        (tmp_path / name).write_text(lines(levels))
+    study = pnsight.read_study(tmp_path / "trial.csv", tmp_path / "registry.csv", treatment="x", outcome="y")
+    assert study.schema.covariates[0].levels == ("1", "2")
+
+
+def test_single_precision_numbers_have_their_shortest_name():
+    frame = pandas.DataFrame({"x": [0, 1], "y": [0, 1], "dose": pandas.Series([0.1, 0.1], dtype="float32")})
+    assert pnsight.read_study(frame, treatment="x", outcome="y").schema.covariates[0].levels == ("0.1",)
+
+
+def test_spaces_around_a_level_do_not_make_another(tmp_path):
+    path = tmp_path / "trial.csv"
+    path.write_text(lines(["F", "F "]))
+    assert pnsight.read_study(path, treatment="x", outcome="y").schema.covariates[0].levels == ("F",)
+
+
+def test_levels_named_nan_or_inf_have_an_order_of_their_own():
+    from pnsight.schema import level_order
+
+    assert level_order(["nan", "10", "9"]) == ("10", "9", "nan")
+    assert level_order(["10", "9", "-1.5"]) == ("-1.5", "9", "10")
