@@ -113,3 +113,18 @@ def test_auto_is_only_combined_with_validation_by_rows():
     grid = Grid(("direct",), (1000,), (1,), ("mask-mlp",), ("auto", "300"), ("queries", "rows"))
     found = {(setting.threshold, setting.validation) for setting in grid.settings()}
     assert found == {("auto", "rows"), ("300", "rows"), ("300", "queries")}
+
+
+def test_a_row_that_is_there_twice_counts_once(finished, tmp_path):
+    twice = Results(tmp_path)
+    content = finished.path.read_text()
+    twice.path.write_text(content + content.split("\n", 1)[1])
+    assert twice.rows() == finished.rows()
+
+
+@pytest.mark.parametrize("change", [{"thresholds": ("abc",)}, {"validations": ("foo",)}, {"populations": ("nowhere",)}])
+def test_a_grid_of_unknown_choices_is_refused(change):
+    from dataclasses import replace
+
+    with pytest.raises(PnsightError, match=next(iter(change.values()))[0]):
+        replace(Grid(), **change).settings()

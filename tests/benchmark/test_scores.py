@@ -107,3 +107,34 @@ def test_the_papers_own_numbers_give_its_abstract_roughly():
     found = paper_claims()
     assert 0.02 < found.mean_mae < 0.05
     assert 0.6 < found.below_baseline < 0.9
+
+
+def test_a_threshold_with_fewer_seeds_does_not_compete():
+    rows = [row(), row(seed=2), row(threshold="2000", mask_lower_mae=0.001, mask_upper_mae=0.001)]
+    assert {cell.threshold for cell in cells(rows)} == {"100"}
+
+
+def test_the_papers_claims_are_taken_over_the_same_cells():
+    rows = [
+        row(),
+        row(
+            learner="plug-in", threshold="", validation="", dropped="undefined", mask_lower_mae=0.1, mask_upper_mae=0.1
+        ),
+    ]
+    found = paper_claims(cells(rows))
+    assert found.cells == 2
+    assert found.mean_mae == pytest.approx((0.0249 + 0.0223) / 2)
+
+
+def test_held_out_scores_are_means_over_seeds_of_learners_that_answer_all_queries():
+    from pnsight.benchmark.summary import held_out_table
+
+    scored = {"held_out": 0.2, "held_out_lower_mae": 0.01, "held_out_upper_mae": 0.03}
+    rows = [
+        row(**scored),
+        row(**{**scored, "held_out_lower_mae": 0.03}, seed=2),
+        row(**scored, learner="exact-mlp", mask_lower_mae=None, mask_upper_mae=None),
+    ]
+    table_ = held_out_table(rows)
+    assert table_["learner"] == ["mask-mlp"]
+    assert table_["held-out error"] == ["0.0250"]

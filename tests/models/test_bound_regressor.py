@@ -154,3 +154,24 @@ def test_a_tiny_study_is_refused_in_words():
     tiny = populations.random("tree", 1, covariates=3).sample(experimental=50, observational=50, seed=1)
     with pytest.raises(ModelError, match="too few rows"):
         MaskMLP().fit(tiny)
+
+
+@pytest.mark.parametrize(
+    ("setting", "named"),
+    [
+        ({"validation": "query"}, "'query'"),
+        ({"repair": "Sort"}, "'Sort'"),
+        ({"activation": "Mish"}, "'Mish'"),
+        ({"threshold": "300"}, "'300'"),
+        ({"threshold": 0}, "0"),
+    ],
+)
+def test_a_setting_that_is_none_of_its_choices_is_refused(study, setting, named):
+    with pytest.raises(ModelError, match=named):
+        MaskMLP(**setting).fit(study)
+
+
+def test_the_history_is_that_of_the_chosen_threshold(study):
+    model = MaskMLP(threshold="auto", epochs=20).fit(study)
+    best = np.nanmin(model.history_.validation_mse, axis=0).mean()
+    assert best == pytest.approx(model.tried_[model.threshold_], rel=1e-4)

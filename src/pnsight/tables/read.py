@@ -128,8 +128,8 @@ def count_groups(
         return _fetch(frame.group_by(columns).agg(nw.len().alias(rows)), role)
     except TypeError:
         raise TableError(
-            f"the {role} table cannot be grouped by {listed(columns)}: one of them holds lists or records; expected one "
-            "plain value a row. Leave that column out with --covariates (covariates=), or make plain columns of it."
+            f"the {role} table cannot be grouped by {listed(columns)}: one of them holds lists or records; expected "
+            "one plain value a row. Leave that column out with --covariates (covariates=), or make plain columns of it."
         ) from None
 
 
