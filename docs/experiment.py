@@ -66,8 +66,8 @@ The populations, as drawn from the model objects (Z stands for the observed cova
 
 
 def _table_1(rows: Sequence[summary.Row]) -> str:
-    cells = summary.cells(rows)
-    learned = [cell for cell in cells if cell.learner != "plug-in" and cell.population != "direct" and cell.paper]
+    cells = [cell for cell in summary.cells(rows) if cell.paper is not None]
+    learned = [cell for cell in cells if cell.learner != "plug-in" and cell.population != "direct"]
     ratio = summary.mean_ratio(learned)
     return f"""## Table 1: ours beside the paper's
 
@@ -78,6 +78,9 @@ thresholds lie between is our choice. A threshold that leaves fewer than {FEWEST
 seed does not compete.
 
 {_command("pnsight bench show table-1")}
+
+The rows that have a number of the paper's beside them; Direct as printed and with a positive coefficient are both set
+beside its Direct.
 
 {_markdown(summary.table(cells))}
 
