@@ -18,6 +18,7 @@ from safetensors.numpy import load_file, save
 
 from pnsight._version import __version__
 from pnsight.errors import ModelError, OutputError, listed
+from pnsight.files import replacing
 from pnsight.models import ExactMLP, MaskMLP, Model, PlugIn
 from pnsight.schema import Covariate, Schema
 from pnsight.study import Study
@@ -59,8 +60,10 @@ def save_model(model: Model, folder: str | os.PathLike[str]) -> None:
     }
     check_place(path)
     try:
-        _write(path / file, content)
-        _write(path / "model.json", json.dumps(description, indent=2, ensure_ascii=False).encode())
+        with replacing(path / file) as scratch:
+            scratch.write_bytes(content)
+        with replacing(path / "model.json") as scratch:
+            scratch.write_text(json.dumps(description, indent=2, ensure_ascii=False), encoding="utf-8")
         for old in path.glob("arrays-*.safetensors"):
             if old.name != file:
                 old.unlink()
@@ -144,18 +147,6 @@ def _is_model(path: Path) -> bool:
     except (OSError, ValueError):
         return False
     return isinstance(description, dict) and description.get("format") == FORMAT
-
-
-def _write(path: Path, content: bytes) -> None:
-    scratch = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with scratch.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(scratch, path)
-    finally:
-        scratch.unlink(missing_ok=True)
 
 
 def _study_out(study: Study) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:

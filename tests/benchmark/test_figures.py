@@ -2,32 +2,19 @@
 
 import numpy as np
 
+from fit_rows import fit_row
 from pnsight import populations
 from pnsight.benchmark import figures, without_support
 from pnsight.benchmark.scores import truth
 
-
-def fit_row(**changes):
-    plain = {
-        "population": "mediator",
-        "budget": 200_000,
-        "seed": 1,
-        "learner": "mask-mlp",
-        "threshold": "100",
-        "validation": "queries",
-        "held_out": 0.0,
-        "dropped": "",
-        "note": "",
-        **{f"{space}_{end}_mae": 0.02 for space in ("exact", "mask") for end in ("lower", "upper")},
-    }
-    return {**plain, **changes}
+SCORES = {f"{space}_{end}_mae": 0.02 for space in ("exact", "mask") for end in ("lower", "upper")}
 
 
 def test_a_sweep_has_a_panel_for_each_space_and_a_line_for_each_learner_and_end(tmp_path):
     rows = [
-        fit_row(),
-        fit_row(threshold="300"),
-        fit_row(learner="plug-in", threshold="", validation="", dropped="undefined"),
+        fit_row(**SCORES),
+        fit_row(**SCORES, threshold="300"),
+        fit_row(**SCORES, learner="plug-in", threshold="", validation="", dropped="undefined"),
     ]
     figure = figures.threshold_sweep(rows, "mediator", 200_000)
     assert [len(axes.lines) for axes in figure.axes] == [4, 4]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from fit_rows import fit_row
 from pnsight.benchmark.paper import BUDGETS, TABLE_1, reported
 from pnsight.benchmark.scores import crossings, decision_scores, errors, truth
 from pnsight.benchmark.summary import AUTO, ORACLE, cells, claims, mean_ratio, paper_claims, table
@@ -51,32 +52,13 @@ def test_the_papers_table_is_whole():
     assert reported("mediator", 500_000, "mask", "mask-boosting", "upper") is None
 
 
-def row(**changes):
-    plain = {
-        "population": "mediator",
-        "budget": 200_000,
-        "seed": 1,
-        "learner": "mask-mlp",
-        "threshold": "100",
-        "validation": "queries",
-        "held_out": 0.0,
-        "dropped": "",
-        "note": "",
-        "exact_lower_mae": None,
-        "exact_upper_mae": None,
-        "mask_lower_mae": 0.02,
-        "mask_upper_mae": 0.03,
-    }
-    return {**plain, **changes}
-
-
 def test_the_oracle_chooses_the_threshold_by_the_mean_over_seeds_separately_by_end():
     rows = [
-        row(mask_lower_mae=0.02, mask_upper_mae=0.05),
-        row(seed=2, mask_lower_mae=0.06, mask_upper_mae=0.05),
-        row(threshold="300", mask_lower_mae=0.03, mask_upper_mae=0.06),
-        row(threshold="300", seed=2, mask_lower_mae=0.03, mask_upper_mae=0.06),
-        row(threshold="auto", validation="rows", mask_lower_mae=0.001),
+        fit_row(mask_lower_mae=0.02, mask_upper_mae=0.05),
+        fit_row(seed=2, mask_lower_mae=0.06, mask_upper_mae=0.05),
+        fit_row(threshold="300", mask_lower_mae=0.03, mask_upper_mae=0.06),
+        fit_row(threshold="300", seed=2, mask_lower_mae=0.03, mask_upper_mae=0.06),
+        fit_row(threshold="auto", validation="rows", mask_lower_mae=0.001),
     ]
     lower, upper = cells(rows, ORACLE)
     assert (lower.end, lower.threshold, lower.mae, lower.seeds) == ("lower", "300", pytest.approx(0.03), 2)
@@ -88,13 +70,13 @@ def test_the_oracle_chooses_the_threshold_by_the_mean_over_seeds_separately_by_e
 
 
 def test_fits_on_part_of_the_rows_do_not_enter_the_table():
-    assert cells([row(held_out=0.2)]) == []
+    assert cells([fit_row(held_out=0.2)]) == []
 
 
 def test_claims_compare_learners_with_the_plug_in_of_the_same_cell():
     rows = [
-        row(),
-        row(
+        fit_row(),
+        fit_row(
             learner="plug-in", threshold="", validation="", dropped="undefined", mask_lower_mae=0.1, mask_upper_mae=0.1
         ),
     ]
@@ -110,14 +92,14 @@ def test_the_papers_own_numbers_give_its_abstract_roughly():
 
 
 def test_a_threshold_with_fewer_seeds_does_not_compete():
-    rows = [row(), row(seed=2), row(threshold="2000", mask_lower_mae=0.001, mask_upper_mae=0.001)]
+    rows = [fit_row(), fit_row(seed=2), fit_row(threshold="2000", mask_lower_mae=0.001, mask_upper_mae=0.001)]
     assert {cell.threshold for cell in cells(rows)} == {"100"}
 
 
 def test_the_papers_claims_are_taken_over_the_same_cells():
     rows = [
-        row(),
-        row(
+        fit_row(),
+        fit_row(
             learner="plug-in", threshold="", validation="", dropped="undefined", mask_lower_mae=0.1, mask_upper_mae=0.1
         ),
     ]
@@ -131,9 +113,9 @@ def test_held_out_scores_are_means_over_seeds_of_learners_that_answer_all_querie
 
     scored = {"held_out": 0.2, "held_out_lower_mae": 0.01, "held_out_upper_mae": 0.03}
     rows = [
-        row(**scored),
-        row(**{**scored, "held_out_lower_mae": 0.03}, seed=2),
-        row(**scored, learner="exact-mlp", mask_lower_mae=None, mask_upper_mae=None),
+        fit_row(**scored),
+        fit_row(**{**scored, "held_out_lower_mae": 0.03}, seed=2),
+        fit_row(**scored, learner="exact-mlp", mask_lower_mae=None, mask_upper_mae=None),
     ]
     table_ = held_out_table(rows)
     assert table_["learner"] == ["mask-mlp"]

@@ -23,6 +23,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from pnsight.benchmark.scores import Truth
 from pnsight.benchmark.summary import Row, fits
 from pnsight.errors import OutputError
+from pnsight.files import replacing
 from pnsight.law import FloatArray
 from pnsight.populations import Population
 
@@ -64,8 +65,8 @@ def save(figure: Figure, path: Path) -> None:
     """Write a figure, the same bytes for the same drawing."""
     check_place(path)
     metadata: dict[str, None] = {".svg": {"Date": None}, ".png": {"Software": None}}.get(path.suffix, {})
-    with matplotlib.rc_context(STYLE):
-        figure.savefig(path, dpi=160, metadata=metadata, bbox_inches="tight")
+    with matplotlib.rc_context(STYLE), replacing(path) as scratch:
+        figure.savefig(scratch, format=path.suffix[1:], dpi=160, metadata=metadata, bbox_inches="tight")
 
 
 def threshold_sweep(rows: Sequence[Row], population: str, budget: int) -> Figure:

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import math
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 import pnsight
 from pnsight.cli.options import Format
 from pnsight.errors import OutputError
+from pnsight.files import replacing
 from pnsight.text import aligned
 
 
@@ -54,14 +54,11 @@ def _writable(out: Path) -> None:
 
 
 def _write(out: Path, text: str) -> None:
-    scratch = out.with_name(f".{out.name}.{os.getpid()}.tmp")
     try:
-        scratch.write_text(text, encoding="utf-8", newline="")
-        os.replace(scratch, out)
+        with replacing(out) as scratch:
+            scratch.write_text(text, encoding="utf-8", newline="")
     except OSError as error:
         raise OutputError(f"cannot write {str(out)!r}: {error.strerror}.") from None
-    finally:
-        scratch.unlink(missing_ok=True)
 
 
 def _table(columns: Mapping[str, Sequence[Any]]) -> str:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight.errors import OutputError, TableError, listed
+from pnsight.files import replacing
 
 Table: TypeAlias = Any
 """A path to a CSV or Parquet file, a pandas, Polars or Arrow frame, or a DuckDB relation."""
@@ -66,7 +67,7 @@ def _open_file(path: Path, role: str) -> duckdb.DuckDBPyRelation:
         if path.name.lower().endswith(_CSV):
             return _read_csv(connection, path, role)
     except duckdb.Error as error:
-        raise TableError(f"the {role} table {str(path)!r} cannot be read: {first_line(error)}") from None
+        raise TableError(f"the {role} table {str(path)!r} cannot be read: {reason(error)}") from None
     raise TableError(
         f"the {role} table {str(path)!r} has an unknown ending; expected one of {', '.join(_CSV + _PARQUET)}."
     )
@@ -137,7 +138,7 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def first_line(error: Exception) -> str:
+def reason(error: Exception) -> str:
     """The telling lines of an engine's message, as one."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return " ".join(lines[:3])[:300]
@@ -163,7 +164,7 @@ def _fetch_relation(relation: duckdb.DuckDBPyRelation, role: str) -> dict[str, n
     try:
         columns = relation.fetchnumpy()
     except duckdb.Error as error:
-        raise TableError(f"the {role} table cannot be read: {first_line(error)}") from None
+        raise TableError(f"the {role} table cannot be read: {reason(error)}") from None
     plain = {name: values.dtype.kind in "biuf" and not np.ma.is_masked(values) for name, values in columns.items()}
     return {name: np.asarray(v) if plain[name] else _objects(v.tolist()) for name, v in columns.items()}
 
@@ -181,17 +182,14 @@ def read_columns(source: Table, role: str) -> dict[str, list[Any]]:
 
 def write_parquet(columns: Mapping[str, Any], path: Path) -> None:
     """Write columns (lists or arrays of one length) as a Parquet file, in one step or not at all."""
-    scratch = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     table = {name: _array(values) for name, values in columns.items()}
     try:
         connection = _engine().cursor()
         connection.register("columns_to_write", table)
-        connection.table("columns_to_write").write_parquet(str(scratch))
-        os.replace(scratch, path)
+        with replacing(path) as scratch:
+            connection.table("columns_to_write").write_parquet(str(scratch))
     except (duckdb.Error, OSError) as error:
-        raise OutputError(f"cannot write {str(path)!r}: {first_line(error)}") from None
-    finally:
-        scratch.unlink(missing_ok=True)
+        raise OutputError(f"cannot write {str(path)!r}: {reason(error)}") from None
 
 
 def _array(values: Any) -> np.ndarray[Any, Any]:
