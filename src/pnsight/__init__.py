@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pnsight.bound_table import BoundTable
     from pnsight.errors import PnsightError
     from pnsight.law import Law
-    from pnsight.models import ExactMLP, MaskMLP, Model, PlugIn
+    from pnsight.models import ExactMLP, MaskMLP, Model, PlugIn, ResponseTypeModel
     from pnsight.schema import Covariate, Query, Schema
     from pnsight.store import load_model as load
     from pnsight.store import save_model as save
@@ -32,6 +32,7 @@ _HOMES = {
     "PlugIn": "pnsight.models:PlugIn",
     "PnsightError": "pnsight.errors:PnsightError",
     "Query": "pnsight.schema:Query",
+    "ResponseTypeModel": "pnsight.models:ResponseTypeModel",
     "Schema": "pnsight.schema:Schema",
     "Study": "pnsight.study:Study",
     "benchmark": "pnsight.benchmark",
@@ -57,6 +58,7 @@ __all__ = [
     "PlugIn",
     "PnsightError",
     "Query",
+    "ResponseTypeModel",
     "Schema",
     "Study",
     "__version__",

@@ -85,6 +85,14 @@ def sum_over(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray
     return np.concatenate(parts) if parts else np.zeros((0, values.shape[1]))
 
 
+def covered(profiles: Codes, query: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:
+    """Which of the profiles one query covers, in order."""
+    rows = np.arange(len(profiles))
+    for j in np.flatnonzero(query != OPEN):
+        rows = rows[profiles[rows, j] == query[j]]
+    return rows
+
+
 def _looked_up(asked: npt.NDArray[np.intp], present: npt.NDArray[np.intp], values: FloatArray) -> FloatArray:
     """Sums over the profiles of exactly the number asked for, zero where there is none."""
     numbers, place = np.unique(present, return_inverse=True)

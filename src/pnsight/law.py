@@ -32,6 +32,15 @@ UNTREATED_RESPONDS = (RESPONSE_TYPES[:, 1] == 1).astype(np.float64)
 OBSERVED_CELLS = np.stack([_observed_cell(x, y) for x, y in ((1, 1), (1, 0), (0, 1), (0, 0))])
 """Which response types show up in which observational cell, shape (4, 8)."""
 
+COUNTED_CELLS = np.stack(
+    [TREATED_RESPONDS, 1 - TREATED_RESPONDS, UNTREATED_RESPONDS, 1 - UNTREATED_RESPONDS, *OBSERVED_CELLS]
+)
+"""Which response types show up in which cell of `Study.counts`, shape (8 cells, 8 types).
+
+Times a distribution over the types, it gives each experimental cell's share of its arm and each observational cell's
+share of all.
+"""
+
 
 @dataclass(frozen=True)
 class Law:

@@ -11,3 +11,12 @@ Progress: TypeAlias = Callable[[int, int, str], None]
 
 def silent(done: int, total: int, note: str) -> None:
     """Nobody listens."""
+
+
+def part(progress: Progress, k: int, parts: int, note: str) -> Progress:
+    """Progress of the k-th of several equal parts, under a note of its own."""
+
+    def told(done: int, total: int, detail: str) -> None:
+        progress(k * total + done, parts * total, note if not detail else f"{note}: {detail}")
+
+    return told

@@ -307,6 +307,14 @@ class Schema:
         ]
         return np.concatenate([np.empty((len(codes), 0), dtype=np.float32), *blocks], axis=1)
 
+    def signs(self, codes: Codes) -> npt.NDArray[np.float32]:
+        """Profiles as +1 and -1: one column for a covariate of two levels, one a level for more, none for fewer."""
+        blocks = [
+            np.eye(levels, dtype=np.float32)[codes[:, j], 1 if levels <= 2 else 0 :] * 2 - 1
+            for j, levels in enumerate(self.shape)
+        ]
+        return np.concatenate([np.empty((len(codes), 0), dtype=np.float32), *blocks], axis=1)
+
 
 def split_names(text: str) -> list[str]:
     """Names separated by commas; a backslash keeps a comma inside a name."""

@@ -19,14 +19,14 @@ from safetensors.numpy import load_file, save
 from pnsight._version import __version__
 from pnsight.errors import ModelError, OutputError, listed
 from pnsight.files import replacing
-from pnsight.models import ExactMLP, MaskMLP, Model, PlugIn
+from pnsight.models import ExactMLP, MaskMLP, Model, PlugIn, ResponseTypeModel
 from pnsight.schema import Covariate, Schema
 from pnsight.study import Study
 
 FORMAT = "pnsight-model"
 FORMAT_VERSION = 1
 
-MODELS: dict[str, type[Model]] = {model.name: model for model in (PlugIn, MaskMLP, ExactMLP)}
+MODELS: dict[str, type[Model]] = {model.name: model for model in (ResponseTypeModel, MaskMLP, ExactMLP, PlugIn)}
 """Models by the name the command line gives them."""
 
 

@@ -38,6 +38,7 @@ STYLE: dict[Any, Any] = {
 }
 LOOKS = {
     "plug-in": ("#666666", ""),
+    "response-types": ("#000000", "*"),
     "exact-mlp": ("#D55E00", "s"),
     "mask-mlp": ("#0072B2", "o"),
     "mask-mlp-relu": ("#56B4E9", "v"),

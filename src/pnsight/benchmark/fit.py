@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from pnsight import populations
-from pnsight.benchmark.scores import Truth, crossings, decision_scores, errors, truth
+from pnsight.benchmark.scores import Truth, crossings, decision_scores, errors, interval_scores, truth
 from pnsight.benchmark.settings import BASELINE, CONVENTIONS, Setting
 from pnsight.errors import ModelError
 from pnsight.law import FloatArray
-from pnsight.models import BoundRegressor, Model
+from pnsight.models import BoundRegressor, Model, ResponseTypeModel
 from pnsight.models.examples import feasible_examples, split_rows
 from pnsight.study import Study
 
@@ -48,6 +48,7 @@ def fit_and_score(setting: Setting) -> list[Row]:
         **_learned(model),
         **crossings(known, lower, upper),
         **decision_scores(known, lower, upper),
+        **_interval_scores(model, known),
         **_held_out_errors(model, held_out),
         "seconds": seconds,
     }
@@ -91,6 +92,11 @@ def _learned(model: Model) -> Row:
         else dict(zip(("lower_epoch", "upper_epoch"), model.best_epochs_, strict=True))
     )
     return {**chosen, **epochs}
+
+
+def _interval_scores(model: Model, known: Truth) -> Row:
+    """Scores of the intervals, for a model that gives them."""
+    return interval_scores(known, model.bounds(known.codes)) if isinstance(model, ResponseTypeModel) else {}
 
 
 def _held_out_errors(model: Model, held_out: Study | None) -> Row:

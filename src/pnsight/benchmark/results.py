@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from pnsight._version import __version__
-from pnsight.benchmark.scores import THETAS
+from pnsight.benchmark.scores import SUPPORT_BANDS, THETAS
 from pnsight.benchmark.settings import BASELINE, CONVENTIONS, Setting
 from pnsight.errors import OutputError
 
@@ -32,6 +32,8 @@ COLUMNS: Sequence[str] = (
     "upper_epoch",
     *(f"{space}_{what}" for space in _SPACES for what in ("lower_mae", "upper_mae", "scored", "crossed")),
     *(f"{space}_{what}_{theta}" for space in _SPACES for theta in THETAS for what in ("agree", "wrong")),
+    *(f"{space}_{what}" for space in _SPACES for what in ("lower_covered", "upper_covered", "width")),
+    *(f"covered_from_{start}" for start in SUPPORT_BANDS),
     "held_out_queries",
     "held_out_lower_mae",
     "held_out_upper_mae",

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight import lattice, populations
+from pnsight.bound_table import ROUNDING, BoundTable
 from pnsight.decide import NONE, NOT, TREAT, UNCERTAIN, decisions
 from pnsight.law import FloatArray
 from pnsight.schema import OPEN, Codes
@@ -63,6 +64,39 @@ def decision_scores(known: Truth, lower: FloatArray, upper: FloatArray) -> dict[
             contradicted = confident & (a != b) & (a != UNCERTAIN)
             result[f"{space}_agree_{theta}"] = float((a == b).mean()) if (b != NONE).any() else None
             result[f"{space}_wrong_{theta}"] = float(contradicted.sum() / confident.sum()) if confident.any() else None
+    return result
+
+
+SUPPORT_BANDS = (0, 1, 30, 300)
+"""Rows of both tables together from which on a query is in the next band of support."""
+
+
+def interval_scores(known: Truth, answer: BoundTable) -> dict[str, float | None]:
+    """Share of the oracle's ends inside their intervals, by space and end and by support; mean width by space.
+
+    Empty for an answer without intervals.
+    """
+    if answer.level is None:
+        return {}
+    intervals = {
+        "lower": (answer.lower_low, answer.lower_high, known.lower),
+        "upper": (answer.upper_low, answer.upper_high, known.upper),
+    }
+    covered, widths = {}, []
+    for end, (low, high, true) in intervals.items():
+        least, most = np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
+        covered[end] = (least <= true + ROUNDING) & (true <= most + ROUNDING)
+        widths.append(most - least)
+    width = np.mean(widths, axis=0)
+    result: dict[str, float | None] = {}
+    for space, inside in {"exact": known.exact, "mask": np.ones_like(known.exact)}.items():
+        for end, hit in covered.items():
+            result[f"{space}_{end}_covered"] = float(hit[inside].mean())
+        result[f"{space}_width"] = float(width[inside].mean())
+    band = np.searchsorted(SUPPORT_BANDS, answer.support_experimental + answer.support_observational, side="right") - 1
+    both = (covered["lower"].astype(float) + covered["upper"]) / 2
+    for place, start in enumerate(SUPPORT_BANDS):
+        result[f"covered_from_{start}"] = float(both[band == place].mean()) if (band == place).any() else None
     return result
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from pnsight.benchmark.paper import BUDGETS, SEEDS, THRESHOLDS
 from pnsight.errors import PnsightError, did_you_mean, listed
-from pnsight.models import ExactMLP, MaskMLP, Model, PlugIn
+from pnsight.models import ExactMLP, MaskMLP, Model, PlugIn, ResponseTypeModel
 from pnsight.populations import NAMES, get
 
 
@@ -65,6 +65,7 @@ def _nearest(setting: Setting) -> Model:
 
 LEARNERS: dict[str, Callable[[Setting], Model]] = {
     "plug-in": lambda setting: PlugIn(),
+    "response-types": lambda setting: ResponseTypeModel(random_state=setting.seed),
     "exact-mlp": lambda setting: ExactMLP(**_regressor_settings(setting)),
     "exact-mlp-relu": lambda setting: ExactMLP(activation="relu", **_regressor_settings(setting)),
     "mask-mlp": lambda setting: MaskMLP(**_regressor_settings(setting)),
@@ -76,7 +77,7 @@ LEARNERS: dict[str, Callable[[Setting], Model]] = {
 """Learners by name; those called mask-... learn from all queries, exact-... from exact ones."""
 
 BASELINE = "plug-in"
-PLAIN = (BASELINE,)
+PLAIN = (BASELINE, "response-types")
 """Learners without threshold and validation."""
 
 CONVENTIONS = ("undefined", "infeasible")

@@ -10,7 +10,7 @@ import typer
 
 import pnsight
 from pnsight.cli.bar import bar
-from pnsight.cli.options import Quantity, QuantityOption, SeedOption
+from pnsight.cli.options import People, Quantity, QuantityOption, SeedOption
 from pnsight.cli.output import say
 from pnsight.errors import listed
 
@@ -18,6 +18,7 @@ from pnsight.errors import listed
 class ModelName(StrEnum):
     """Models that can be fitted."""
 
+    RESPONSE_TYPES = "response-types"
     MASK_MLP = "mask-mlp"
     EXACT_MLP = "exact-mlp"
     PLUG_IN = "plug-in"
@@ -39,17 +40,29 @@ def fit(
     ] = None,
     treated: Annotated[str | None, typer.Option("--treated", help="Level of the treatment that means treated.")] = None,
     success: Annotated[str | None, typer.Option("--success", help="Level of the outcome that means success.")] = None,
-    model: Annotated[ModelName, typer.Option("--model", help="How to learn.")] = ModelName.PLUG_IN,
+    model: Annotated[ModelName, typer.Option("--model", help="How to learn.")] = ModelName.RESPONSE_TYPES,
     quantity: QuantityOption = Quantity.PNS,
     threshold: Annotated[
         str, typer.Option("--threshold", help="Rows a query needs to train a bound regressor, or auto.")
     ] = "auto",
+    population: Annotated[
+        People,
+        typer.Option("--population", help="Whose people an open covariate is averaged over (response-types)."),
+    ] = People.OBSERVATIONAL,
+    intervals: Annotated[
+        bool,
+        typer.Option("--intervals/--no-intervals", help="Whether to find an interval for each bound (response-types)."),
+    ] = True,
     seed: SeedOption = 0,
 ) -> None:
     """Learn from an experimental and an observational table."""
     parameters: dict[str, Any] = {"quantity": str(quantity)}
     if model is not ModelName.PLUG_IN:
-        parameters |= {"random_state": seed, "threshold": threshold if threshold == "auto" else _whole(threshold)}
+        parameters["random_state"] = seed
+    if model is ModelName.RESPONSE_TYPES:
+        parameters |= {"population": str(population), "intervals": intervals}
+    if model in (ModelName.MASK_MLP, ModelName.EXACT_MLP):
+        parameters["threshold"] = threshold if threshold == "auto" else _whole(threshold)
     study = pnsight.read_study(
         experimental,
         observational,

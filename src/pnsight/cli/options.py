@@ -39,6 +39,14 @@ class Quantity(StrEnum):
     HARM = "harm"
 
 
+class People(StrEnum):
+    """Whose people an open covariate is averaged over."""
+
+    OBSERVATIONAL = "observational"
+    EXPERIMENTAL = "experimental"
+    POOLED = "pooled"
+
+
 Number = TypeVar("Number", int, float)
 
 

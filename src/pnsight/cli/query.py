@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 import pnsight
-from pnsight.cli.options import FormatOption, OutOption, Quantity, QueriesArgument, Space, within
+from pnsight.cli.options import FormatOption, OutOption, People, Quantity, QueriesArgument, Space, within
 from pnsight.cli.output import emit, say
 from pnsight.errors import QueryError
 
@@ -34,18 +34,37 @@ def query(
         typer.Option("--quantity", help="What to bound; by default what the model was fitted for, or pns."),
     ] = None,
     level: Annotated[float, typer.Option("--level", help="Confidence of the intervals.", callback=within(0, 1))] = 0.9,
+    population: Annotated[
+        People | None,
+        typer.Option(
+            "--population", help="Whose people an open covariate is averaged over; by default as the model was fitted."
+        ),
+    ] = None,
     format: FormatOption = None,
     out: OutOption = None,
 ) -> None:
     """Bound a quantity for subpopulations; no query means everyone."""
     fitted = pnsight.load(model)
     codes, kept = asked(fitted, queries, space, query_file)
-    answer = fitted.bounds(codes, quantity, level)
+    answer = _answered(fitted, codes, quantity, level, population)
     columns = answer.columns()
     if answer.quantity != Quantity.PNS:
         say(f"bounds on {answer.quantity}")
     taken = {*columns, *kept}
     emit({**{_free(name, columns, taken): values for name, values in kept.items()}, **columns}, format, out)
+
+
+def _answered(
+    fitted: pnsight.Model, codes: Any, quantity: str | None, level: float, population: People | None
+) -> pnsight.BoundTable:
+    if population is None:
+        return fitted.bounds(codes, quantity, level)
+    if not isinstance(fitted, pnsight.ResponseTypeModel):
+        raise QueryError(
+            f"--population {population} was given, but a {fitted.name} model has only the people it was fitted to; "
+            "leave the option out, or fit a response-types model."
+        )
+    return fitted.bounds(codes, quantity, level, population.value)
 
 
 def asked(

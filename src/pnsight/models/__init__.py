@@ -5,5 +5,6 @@ from __future__ import annotations
 from pnsight.models.base import Model
 from pnsight.models.bound_regressor import BoundRegressor, ExactMLP, MaskMLP
 from pnsight.models.plug_in import PlugIn
+from pnsight.models.response_types import ResponseTypeModel
 
-__all__ = ["BoundRegressor", "ExactMLP", "MaskMLP", "Model", "PlugIn"]
+__all__ = ["BoundRegressor", "ExactMLP", "MaskMLP", "Model", "PlugIn", "ResponseTypeModel"]

@@ -1,6 +1,6 @@
 """What a trained network answers, in NumPy alone: asking a stored model does not have to load JAX."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -45,14 +45,34 @@ def sigmoid(x: FloatArray) -> FloatArray:
 ACTIVATIONS: dict[Activation, Callable[[FloatArray], FloatArray]] = {"mish": mish, "relu": relu}
 
 
+def softmax(x: FloatArray) -> FloatArray:
+    """Return e^x over its sum along the last axis."""
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    shares: FloatArray = e / e.sum(axis=-1, keepdims=True)
+    return shares
+
+
 def predict(layers: Layers, inputs: ArrayLike, activation: Activation = "mish") -> FloatArray:
     """Return the answers in (0, 1) of one network with one output, shape (n,), to inputs of shape (n, p)."""
+    return _by_block(lambda rows: sigmoid(_logits(layers, rows, activation)), inputs)[:, 0]
+
+
+def mean_shares(networks: Sequence[Layers], inputs: ArrayLike) -> NDArray[np.float64]:
+    """Return the mean of the distributions that several networks give, shape (n, outputs)."""
+    total = sum((shares(network, inputs) for network in networks), np.float64(0))
+    return np.asarray(total / len(networks), dtype=np.float64)
+
+
+def shares(layers: Layers, inputs: ArrayLike) -> FloatArray:
+    """Return the distribution that a network with a softmax gives, shape (n, outputs), to inputs of shape (n, p)."""
+    return _by_block(lambda rows: softmax(_logits(layers, rows, "mish")), inputs)
+
+
+def _by_block(answer: Callable[[FloatArray], FloatArray], inputs: ArrayLike) -> FloatArray:
+    """Answers to all rows, some at a time."""
     rows = np.asarray(inputs, dtype=np.float32)
-    answers = np.empty(len(rows), dtype=np.float32)
-    for start in range(0, len(rows), BLOCK):
-        block = slice(start, start + BLOCK)
-        answers[block] = sigmoid(_logits(layers, rows[block], activation))[:, 0]
-    return answers
+    starts = range(0, max(1, len(rows)), BLOCK)  # no rows are one empty block, so that the shape is known
+    return np.concatenate([answer(rows[start : start + BLOCK]) for start in starts])
 
 
 def _logits(layers: Layers, hidden: FloatArray, activation: Activation) -> FloatArray:

@@ -1,0 +1,99 @@
+"""The ladder of capacities, and how held-out rows choose among its rungs."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pnsight.law import FloatArray
+
+RESAMPLES = 500
+"""Reweightings of the profiles that show how sure the choice of a rung is."""
+
+SELDOM = 0.25
+"""Share of the best rung's wins below which a rung gets no weight."""
+
+HOPELESS = 3.0
+"""Standard errors behind the best at which a rung is given up after the first half of the folds."""
+
+
+class Rung(NamedTuple):
+    """A capacity of the network.
+
+    `rank` linear indices of the covariates (0: as many as fit) feed two layers of `hidden` units (0: no network, the
+    same answer to everyone), trained for `steps` steps with weights that decay at `decay`.
+    """
+
+    rank: int
+    hidden: int
+    decay: float
+    steps: int = 1500
+
+    @property
+    def constant(self) -> bool:
+        """Whether everyone gets the same answer."""
+        return self.hidden == 0
+
+    def width(self, columns: int) -> int:
+        """Columns that the array of linear indices has; rungs of one width are trained together."""
+        return min(columns, self.hidden) if self.rank == 0 else WIDEST_INDEX
+
+    def __str__(self) -> str:
+        if self.constant:
+            return "the same for everyone"
+        rank = "any number of indices" if self.rank == 0 else f"{self.rank} ind{'ex' if self.rank == 1 else 'ices'}"
+        return f"{rank}, {self.hidden} units, decay {self.decay:g}"
+
+
+WIDEST_INDEX = 5
+
+LADDER = (
+    Rung(0, 0, 0.0),
+    *(Rung(rank, 32, decay) for rank, decays in {1: (0.3, 0.1), 2: (1, 0.3, 0.1)}.items() for decay in decays),
+    *(Rung(rank, 32, decay) for rank in (3, 5) for decay in (1, 0.3)),
+    *(Rung(0, 64, decay, 2000) for decay in (3, 1, 0.3, 0.1)),
+)
+"""Capacities from none to a full network."""
+
+SHORT_LADDER = (
+    Rung(0, 0, 0.0),
+    Rung(1, 32, 0.3),
+    Rung(2, 32, 0.3),
+    Rung(5, 32, 0.3),
+    Rung(0, 64, 1),
+    Rung(0, 64, 0.3),
+)
+"""Where there are many thousands of profiles, each rung costs more, and fewer are tried."""
+
+
+def hopeful(scores: FloatArray) -> npt.NDArray[np.intp]:
+    """Rungs that may still turn out the best, from each profile's held-out score a row, shape (rungs, profiles).
+
+    Out are those behind the best by more than `HOPELESS` standard errors of the difference.
+    """
+    behind = scores[scores.sum(axis=1).argmax()] - scores
+    error = behind.std(axis=1) * np.sqrt(scores.shape[1])
+    return np.flatnonzero(behind.sum(axis=1) <= HOPELESS * error)
+
+
+def choose(scores: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Weight of each rung, from each profile's held-out score a row, shape (rungs, profiles).
+
+    Each profile counts the same, since rare ones are asked about as well as common ones: the sum over rows would let
+    the few large profiles choose, which can bear more capacity than the rest. The weight is how often the rung is the
+    best when profiles are reweighted at random (the Bayesian bootstrap): near-ties are shared, clear wins are not.
+    Rungs that win seldom are left out: too large a network, even as one of many, would make the mean worse.
+    """
+    wins = np.zeros(len(scores))
+    for _ in range(RESAMPLES):
+        wins[(scores @ rng.exponential(size=scores.shape[1])).argmax()] += 1
+    wins[wins < SELDOM * wins.max()] = 0
+    return np.asarray(wins / wins.sum())
+
+
+def allotted(weights: FloatArray, places: int) -> npt.NDArray[np.intp]:
+    """Rungs for so many members in proportion to the weights, shape (places,)."""
+    edges = np.cumsum(weights) / weights.sum()
+    return np.searchsorted(edges, (np.arange(places) + 0.5) / places).clip(max=len(weights) - 1)
