@@ -27,8 +27,11 @@ MOST_LISTED = 2**14
 DRAWS = 1024
 """Profiles drawn to stand for the smooth part of a query; a power of two, as the sequence wants."""
 
-MOST_SPREAD_PROFILES = 2048
-"""Counted profiles of a query that bootstrap members are asked about; of more, every k-th speaks for all."""
+SPREAD_PROFILES = 512
+"""Profiles, counted and again drawn, that members other than the estimate are asked about for a query.
+
+Of more, every k-th speaks for all: it is the difference to the estimate at the same profiles that matters.
+"""
 
 _SUMMED_VALUES = 20_000_000
 
@@ -145,23 +148,40 @@ class CountedProfiles(Mixing):
             own = self.profile_types[covered].astype(np.float64)
             rest = [self._answer(member, query[None])[0] for member in range(len(own), members)]
             return np.concatenate([own[:members], np.array(rest).reshape(-1, 8)])
-        some = covered[:: -(-len(covered) // MOST_SPREAD_PROFILES) or 1]
-        drawn = [classes.draw(query, self.uniform) for classes in self.smooth]
-        mass = [float(classes.mass(query[None])[0]) for classes in self.smooth]
-        scale = self.counted[0][:, covered].sum(axis=1) / np.maximum(self.counted[0][:, some].sum(axis=1), 1e-30)
-        found = np.empty((members, 8))
-        for member in range(members):
-            asked = some if member else covered
-            known = self._answer(member, self.profiles[some]) if member else self.profile_types[covered]
-            total = np.zeros(8)
-            for table, weight in enumerate(weights):
-                if not weight:
-                    continue
-                seen = (scale[table] if member else 1) * (self.counted[member, table, asked] @ known)
-                rest = mass[table] * self._answer(member, drawn[table]).mean(axis=0)
-                total += weight * (self.seen[table] * seen + (1 - self.seen[table]) * rest)
-            found[member] = total / total.sum()
-        return found
+        some = covered[:: -(-len(covered) // SPREAD_PROFILES) or 1]
+        found = np.zeros((members, 8))
+        for table, weight in enumerate(weights):
+            if weight and self.seen[table]:
+                found += weight * self.seen[table] * self._counted_part(table, covered, some, members)
+            if weight:
+                found += weight * (1 - self.seen[table]) * self._drawn_part(table, query, members)
+        found = np.maximum(found, 0)
+        return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+    def _counted_part(
+        self, table: int, covered: npt.NDArray[np.intp], some: npt.NDArray[np.intp], members: int
+    ) -> FloatArray:
+        """Sum over the counted profiles of a query, each with its types, shape (members, 8)."""
+        shares = self.counted[:members, table]
+        total = shares[:, covered] @ self.profile_types[covered].astype(np.float64)
+        if members > 1 and len(some):
+            weights = shares[0, some] * (shares[0, covered].sum() / max(shares[0, some].sum(), 1e-30))
+            total += self._differences(self.profiles[some], weights, members)
+        return np.asarray(total)
+
+    def _drawn_part(self, table: int, query: npt.NDArray[np.int32], members: int) -> FloatArray:
+        """Mean over draws from the latent classes within a query, times its mass, shape (members, 8)."""
+        classes = self.smooth[table]
+        drawn = classes.draw(query, self.uniform)
+        mean = np.tile(self._answer(0, drawn).mean(axis=0), (members, 1))
+        if members > 1:
+            mean += self._differences(drawn[:SPREAD_PROFILES], np.full(SPREAD_PROFILES, 1 / SPREAD_PROFILES), members)
+        return np.asarray(classes.mass(query[None])[0] * mean)
+
+    def _differences(self, profiles: Codes, weights: FloatArray, members: int) -> FloatArray:
+        """Weighted sum over profiles of what each member says beyond the estimate, shape (members, 8)."""
+        sums = np.stack([weights @ self._answer(member, profiles) for member in range(members)])
+        return np.asarray(sums - sums[0])
 
     def _answer(self, member: int, profiles: Codes) -> FloatArray:
         """Mean of a member's networks, shape (profiles, 8)."""

@@ -28,7 +28,7 @@ from pnsight.models.forward import Layers, mean_shares, shares
 from pnsight.models.ladder import LADDER, SHORT_LADDER, Rung, allotted, choose, hopeful
 from pnsight.models.mixing import DRAWS, MOST_LISTED, CountedProfiles, ListedProfiles, Mixing
 from pnsight.models.resampling import resampled, split_counts
-from pnsight.models.shrinkage import log_likelihood, posterior, strength_scores
+from pnsight.models.shrinkage import choose_strength, log_likelihood, posterior
 from pnsight.progress import Progress, part, silent
 from pnsight.schema import Codes, QueryLike
 from pnsight.study import Study
@@ -247,8 +247,7 @@ class _Fitting:
         held_out = [fold[self.judged] for fold in parts]
         training = [self.counts[self.judged] - fold for fold in held_out]
         centres = [np.tensordot(weights[kept], of_fold, axes=1) for of_fold in answers]
-        strengths = strength_scores(centres, training, held_out)
-        strength = max(strengths, key=lambda tried: strengths[tried])
+        strength, strengths = choose_strength(centres, training, held_out)
         tables = [self.counts[:, :4].sum(axis=1), self.counts[:, 4:].sum(axis=1)]
         laws = fit_covariate_laws(
             self.study.schema, self.study.profiles, [rows for rows in tables if rows.any()], self.rng
