@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
+
+from pages import FIGURES, RESULTS, command, markdown, pictures
 
 from pnsight import benchmark
 from pnsight.benchmark import figures, summary
 from pnsight.models.bound_regressor import AUTO_THRESHOLDS, FEWEST_EXAMPLES
 from pnsight.populations import NAMES, get
-
-ROOT = Path(__file__).parent.parent
-RESULTS = ROOT / "benchmarks" / "results"
-FIGURES = Path(__file__).parent / "figures"
-
-Columns = Mapping[str, Sequence[Any]]
 
 
 def page() -> str:
@@ -61,7 +55,7 @@ a table prints it again, from the same rows unless it says otherwise; `pnsight b
 
 The populations, as drawn from the model objects (Z stands for the observed covariates and hidden ones alike):
 
-{_pictures([(f"diagram-{name}.svg", f"diagram of {name}") for name in NAMES], width="18%")}
+{pictures([(f"diagram-{name}.svg", f"diagram of {name}") for name in NAMES], width="18%")}
 """
 
 
@@ -77,12 +71,12 @@ tried with the same number of seeds; `ratio` is ours over the paper's. The paper
 thresholds lie between is our choice. A threshold that leaves fewer than {FEWEST_EXAMPLES} training queries for some
 seed does not compete.
 
-{_command("pnsight bench show table-1")}
+{command("pnsight bench show table-1")}
 
 The rows that have a number of the paper's beside them; Direct as printed and with a positive coefficient are both set
 beside its Direct.
 
-{_markdown(summary.table(cells))}
+{markdown(summary.table(cells))}
 
 Over the {len(learned)} cells of the learners that have a number of the paper's beside them, Direct with a positive
 coefficient, ours is on average {ratio:.2f} times the paper's. With the paper's words, up to 2000 epochs and the best
@@ -98,14 +92,14 @@ The paper removes bounds "that are not feasible" without saying which those are.
 are undefined comes nearer its numbers than dropping crossed ones too; neither reproduces them. Direct as printed is
 degenerate (its bounds are 0 everywhere), so that the paper's Direct column cannot come from it.
 
-{_command("pnsight bench show baseline")}
+{command("pnsight bench show baseline")}
 
-{_markdown(summary.baseline_table(rows))}
+{markdown(summary.baseline_table(rows))}
 """
 
 
 def _sweeps(rows: Sequence[summary.Row]) -> str:
-    pictures = [
+    sweeps = [
         (_sweep_name(population, budget), f"error against threshold, {population}, {budget:,} rows")
         for population, budget in _swept(rows)
     ]
@@ -113,11 +107,11 @@ def _sweeps(rows: Sequence[summary.Row]) -> str:
 
 Mean absolute error against the rows that a query needs in both tables to be a training example.
 
-{_pictures(pictures)}
+{pictures(sweeps)}
 
-{_command("pnsight bench show thresholds")}
+{command("pnsight bench show thresholds")}
 
-{_markdown(summary.preferred_thresholds(rows))}
+{markdown(summary.preferred_thresholds(rows))}
 """
 
 
@@ -137,9 +131,9 @@ Mask queries share rows. A query held out of training is nearly a mixture of que
 repeats their noise, and the validation error keeps falling while the error against the truth rises. Setting rows aside
 first and labelling the validation queries from those rows alone gives a stopping rule that sees the difference.
 
-{_pictures([("leak.svg", "training, validation and oracle error against epochs, for both ways to validate")])}
+{pictures([("leak.svg", "training, validation and oracle error against epochs, for both ways to validate")])}
 
-{_command("pnsight bench curves covariate --out benchmarks/results/curves.csv --figure docs/figures/leak.svg")}
+{command("pnsight bench curves covariate --out benchmarks/results/curves.csv --figure docs/figures/leak.svg")}
 
 For the lower bound, population covariate, 200,000 rows, threshold 300, seed 1:
 
@@ -165,9 +159,9 @@ validation, on the same seeds. A ratio below one means that the honest choice di
 trains on four fifths of the rows, and scores on queries with at least 100 held-out rows in both tables, which says
 little about rare groups. It chooses among {len(AUTO_THRESHOLDS)} thresholds, the oracle among those in Table 1.
 
-{_command("pnsight bench show auto")}
+{command("pnsight bench show auto")}
 
-{_markdown(columns)}
+{markdown(columns)}
 
 Mean ratio: {sum(ratios) / len(ratios):.2f}.
 """
@@ -180,22 +174,22 @@ def _learners(rows: Sequence[summary.Row]) -> str:
 
 All at a threshold of 300 rows, 200,000 rows a table, seed 1 (the command shows all seeds and budgets there are).
 
-{_command("pnsight bench show table-1 --rule fixed")}
+{command("pnsight bench show table-1 --rule fixed")}
 
-{_markdown(summary.table(fixed))}
+{markdown(summary.table(fixed))}
 """
 
 
 def _scatter() -> str:
     names = [name for name in NAMES if (FIGURES / f"true-predicted-{name}-200000.png").exists()]
-    pictures = [(f"true-predicted-{name}-200000.png", f"true against predicted bounds, {name}") for name in names]
+    clouds = [(f"true-predicted-{name}-200000.png", f"true against predicted bounds, {name}") for name in names]
     return f"""## True against predicted
 
 Every query a dot in the density, 200,000 rows a table, threshold 300, the paper's protocol.
 
-{_command("pnsight bench scatter POPULATION --figure docs/figures/true-predicted-POPULATION-200000.png")}
+{command("pnsight bench scatter POPULATION --figure docs/figures/true-predicted-POPULATION-200000.png")}
 
-{_pictures(pictures, width="48%")}
+{pictures(clouds, width="48%")}
 """
 
 
@@ -206,9 +200,9 @@ Lower and upper bound come from two separate regressors, and nothing keeps the o
 leaves such an answer out (`status` is `crossed`); `repair="sort"` puts the ends in order instead and is off in the
 paper's protocol. Mean share of answers that crossed, over all queries or, for a learner of exact ones, over those:
 
-{_command("pnsight bench show crossings")}
+{command("pnsight bench show crossings")}
 
-{_markdown(summary.crossing_table(rows))}
+{markdown(summary.crossing_table(rows))}
 
 ## Decisions
 
@@ -217,9 +211,9 @@ uncertain) agrees with the oracle's, and which share of the confident ones the o
 or undefined answer counts as disagreement and is not confident.
 The true PNS of direct-positive is .5023, next to the threshold of 0.5.
 
-{_command("pnsight bench show decisions")}
+{command("pnsight bench show decisions")}
 
-{_markdown(summary.decision_table(rows))}
+{markdown(summary.decision_table(rows))}
 """
 
 
@@ -237,9 +231,9 @@ within a population, {same} agree with the oracle's over all queries. Note what 
 well-supported queries only, where the plug-in is at its best, and the plug-in's oracle error is over the queries it
 answers.
 
-{_command("pnsight bench show held-out")}
+{command("pnsight bench show held-out")}
 
-{_markdown(columns)}
+{markdown(columns)}
 """
 
 
@@ -254,9 +248,9 @@ lower/upper and decisions at 0.5 in the order of the columns (T treat, N do not,
 shape of the paper's study, not its digits: those do not follow from the printed population (opening the fifth
 covariate, which is 1 for 1.7% of people, cannot move its bounds from [.223, .275] to [.324, .528]).
 
-{_command("pnsight bench case --out benchmarks/results/case.csv")}
+{command("pnsight bench case --out benchmarks/results/case.csv")}
 
-{_markdown(columns)}
+{markdown(columns)}
 """
 
 
@@ -266,16 +260,16 @@ def _against_the_paper(rows: Sequence[summary.Row]) -> str:
 The abstract says errors of about .03 on the main tasks and 80% below the baseline. Recomputed over the learners' cells
 that were run, with the paper's own numbers for the same cells beside ours:
 
-{_command("pnsight bench show claims")}
+{command("pnsight bench show claims")}
 
-{_markdown(summary.claims_table(rows))}
+{markdown(summary.claims_table(rows))}
 
 The introduction says that about 17% of mask and 99% of exact queries lack support. With the printed law of the
 covariates and 300 rows in both tables (sampled anew, not read from the rows):
 
-{_command("pnsight bench support")}
+{command("pnsight bench support")}
 
-{_markdown(benchmark.without_support())}
+{markdown(benchmark.without_support())}
 """
 
 
@@ -287,9 +281,9 @@ def _what_was_run(rows: Sequence[summary.Row]) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in last["versions"].items())
     return f"""## What was run
 
-{_command("pnsight bench show runs")}
+{command("pnsight bench show runs")}
 
-{_markdown(summary.runs_table(rows))}
+{markdown(summary.runs_table(rows))}
 
 Whatever is not in this table was not run. On {last["cores"]} cores ({last["processor"]}), Python {last["python"]},
 {versions}. The commands, stopped and resumed:
@@ -311,16 +305,3 @@ def _swept(rows: Sequence[summary.Row]) -> list[tuple[str, int]]:
 
 def _sweep_name(population: str, budget: int) -> str:
     return f"sweep-{population}-{budget}.svg"
-
-
-def _command(text: str) -> str:
-    return f"```sh\n{text}\n```"
-
-
-def _pictures(names: Sequence[tuple[str, str]], width: str = "100%") -> str:
-    return "\n".join(f"```{{image}} figures/{name}\n:alt: {text}\n:width: {width}\n```" for name, text in names)
-
-
-def _markdown(columns: Columns) -> str:
-    lines = [list(columns), ["---"] * len(columns), *zip(*columns.values(), strict=True)]
-    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|").strip() for cell in line) + " |" for line in lines)

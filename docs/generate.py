@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import accuracy
 import experiment
 import typer.main
 from transcripts import refreshed
@@ -101,6 +102,7 @@ PAGES: list[tuple[Path, Callable[[], str]]] = [
     (DOCS / "cli.md", command_line),
     (DOCS / "python.md", python_reference),
     (DOCS / "experiment.md", lambda: NOTE + experiment.page()),
+    (DOCS / "accuracy.md", lambda: NOTE + accuracy.page()),
     *(
         (page, partial(refreshed, page))
         for page in (
@@ -129,6 +131,7 @@ def main() -> None:
         sys.exit(1)
     if not check:
         experiment.draw()
+        accuracy.draw()
     if stale:
         print(f"written: {names}")
 

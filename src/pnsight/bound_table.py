@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -59,17 +59,23 @@ class BoundTable:
     def __len__(self) -> int:
         return len(self.queries)
 
+    def interval(self, end: Literal["lower", "upper"]) -> tuple[FloatArray, FloatArray]:
+        """Where the interval of one end begins and stops, shape (queries,) each; NaN for a model without intervals."""
+        low, high = (self.lower_low, self.lower_high) if end == "lower" else (self.upper_low, self.upper_high)
+        blank = np.full(len(self), np.nan)
+        return blank if low is None else low, blank if high is None else high
+
     def columns(self) -> dict[str, list[Any]]:
         """The table as plain lists by column name, in the order of the command line's contract."""
-        blank = np.full(len(self), np.nan)
-        intervals = {
-            name: blank if (values := getattr(self, name)) is None else values
-            for name in ("lower_low", "lower_high", "upper_low", "upper_high")
-        }
+        lower_low, lower_high = self.interval("lower")
+        upper_low, upper_high = self.interval("upper")
         numbers = {
             "lower": self.lower,
             "upper": self.upper,
-            **intervals,
+            "lower_low": lower_low,
+            "lower_high": lower_high,
+            "upper_low": upper_low,
+            "upper_high": upper_high,
         }
         plain: dict[str, list[Any]] = {
             **{name: _numbers(values) for name, values in numbers.items()},

@@ -26,8 +26,8 @@ def test_every_learner_has_its_ends_and_exact_mlp_only_for_the_exact_profile(col
 
 def test_decisions_follow_the_order_of_the_columns(columns):
     assert columns["decisions"][0].startswith("N/")
-    assert len(columns["decisions"][0].split("/")) == 4
-    assert len(columns["decisions"][1].split("/")) == 3
+    assert len(columns["decisions"][0].split("/")) == 5
+    assert len(columns["decisions"][1].split("/")) == 4
 
 
 def test_no_answer_and_crossed_answers_are_named():

@@ -13,7 +13,7 @@ from pnsight import lattice, populations
 from pnsight.benchmark.paper import CASE_PROFILE
 from pnsight.decide import decisions
 from pnsight.law import FloatArray
-from pnsight.models import ExactMLP, MaskMLP, PlugIn
+from pnsight.models import ExactMLP, MaskMLP, PlugIn, ResponseTypeModel
 from pnsight.progress import Progress, silent
 
 LETTERS = {"treat": "T", "not": "N", "uncertain": "U", "": "-"}
@@ -25,7 +25,7 @@ THETA = 0.5
 def case_study(
     budget: int = 200_000, seed: int = 1, threshold: int = 300, progress: Progress = silent, epochs: int = 2000
 ) -> dict[str, list[Any]]:
-    """Bounds and decisions by oracle, plug-in, Exact-MLP (for the exact profile) and Mask-MLP, as columns."""
+    """Bounds and decisions by oracle, plug-in, Exact-MLP (for the exact profile), Mask-MLP and response types."""
     population = populations.get("mediator")
     study = population.sample(experimental=budget, observational=budget, seed=seed)
     queries = lattice.one_open(CASE_PROFILE)
@@ -42,6 +42,7 @@ def case_study(
         "plug-in": PlugIn().fit(study).raw_ends(codes),
         "exact-mlp": ExactMLP(**settings).fit(study).raw_ends(codes[:1]),
         "mask-mlp": MaskMLP(**settings).fit(study, progress).raw_ends(codes),
+        "response-types": ResponseTypeModel(intervals=False, random_state=seed).fit(study).raw_ends(codes),
     }
     shown = {name: _padded([_text(*pair) for pair in pairs], len(queries)) for name, pairs in ends.items()}
     letters = [_padded(_letters(pairs), len(queries)) for pairs in ends.values()]

@@ -21,6 +21,7 @@ from matplotlib.patches import Circle, FancyArrowPatch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from pnsight.benchmark.scores import Truth
+from pnsight.benchmark.settings import PLAIN
 from pnsight.benchmark.summary import Row, fits
 from pnsight.errors import OutputError
 from pnsight.files import replacing
@@ -101,8 +102,8 @@ def _sweep_panel(axes: Axes, rows: Sequence[Row], space: str) -> None:
     for learner, (colour, marker) in LOOKS.items():
         for end, line in _ENDS.items():
             column, name = f"{space}_{end}_mae", f"{learner}, {end}"
-            if learner == "plug-in":
-                values = [r[column] for r in rows if r["learner"] == learner and r["dropped"] == "undefined"]
+            if learner in PLAIN:
+                values = [r[column] for r in rows if r["learner"] == learner and r["dropped"] != "infeasible"]
                 if values:
                     axes.axhline(fmean(values), color=colour, linestyle=line, label=name)
                 continue
@@ -143,6 +144,28 @@ def _density(axes: Axes, true: FloatArray, ours: FloatArray) -> None:
     axes.hist2d(true[defined], ours[defined], bins=[edges, edges], norm=LogNorm(), cmap="viridis", rasterized=True)
     axes.plot([0, 1], [0, 1], color="black", linewidth=0.8)
     axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
+
+
+def error_by_budget(rows: Sequence[Row], population: str) -> Figure:
+    """Mean absolute error against rows, both axes logarithmic: exact queries on the left, all queries on the right."""
+    mine = [row for row in fits(rows) if row["population"] == population and row["dropped"] != "infeasible"]
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(8.2, 3.4), layout="constrained")
+        panels = figure.subplots(1, 2, sharey=True)
+        for axes, space, title in zip(panels, ("exact", "mask"), ("exact queries", "all queries"), strict=True):
+            for learner in PLAIN:
+                colour, _ = LOOKS[learner]
+                for end, line in _ENDS.items():
+                    points = sorted((r["budget"], r[f"{space}_{end}_mae"]) for r in mine if r["learner"] == learner)
+                    budgets, values = zip(*points, strict=True)
+                    style: dict[str, Any] = {"color": colour, "linestyle": line, "marker": "o", "ms": 4}
+                    axes.plot(budgets, values, label=f"{learner}, {end}", **style)
+            axes.set(title=f"{population}: {title}", xlabel="rows of each table", xscale="log", yscale="log")
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+            _plain_ticks(axes)
+        panels[0].set_ylabel("mean absolute error")
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    return figure
 
 
 def learning_curves(curves: Sequence[Row], title: str) -> Figure:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from pnsight.benchmark import figures
 from pnsight.benchmark.fit import raw_bounds, sampled
 from pnsight.benchmark.scores import Truth, truth
-from pnsight.models import ExactMLP, MaskMLP, PlugIn
+from pnsight.models import ExactMLP, MaskMLP, PlugIn, ResponseTypeModel
 from pnsight.progress import Progress, silent
 from pnsight.study import Study
 
@@ -58,13 +58,14 @@ def learning_curves(
 def true_against_predicted(
     population: str, budget: int, threshold: int, seed: int, progress: Progress = silent
 ) -> Figure:
-    """Fit plug-in, Exact-MLP and Mask-MLP with the paper's protocol and draw what they say of every query."""
+    """Fit plug-in, the paper's learners by its protocol and response types; draw what they say of every query."""
     study, known = sampled(population, budget, seed), truth(population)
     settings: dict[str, Any] = {"threshold": threshold, "validation": "queries", "random_state": seed}
     fitted = {
         "plug-in": PlugIn().fit(study),
         "Exact-MLP (exact queries)": ExactMLP(**settings).fit(study),
         "Mask-MLP": MaskMLP(**settings).fit(study, progress),
+        "response types": ResponseTypeModel(intervals=False, random_state=seed).fit(study),
     }
     predicted = {name: raw_bounds(model, known) for name, model in fitted.items()}
     return figures.true_against_predicted(known, predicted, f"{population}, {budget:,} rows of each table")

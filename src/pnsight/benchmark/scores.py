@@ -78,16 +78,12 @@ def interval_scores(known: Truth, answer: BoundTable) -> dict[str, float | None]
     """
     if answer.level is None:
         return {}
-    intervals = {
-        "lower": (answer.lower_low, answer.lower_high, known.lower),
-        "upper": (answer.upper_low, answer.upper_high, known.upper),
+    intervals = {"lower": answer.interval("lower"), "upper": answer.interval("upper")}
+    true = {"lower": known.lower, "upper": known.upper}
+    covered = {
+        end: (low <= true[end] + ROUNDING) & (true[end] <= high + ROUNDING) for end, (low, high) in intervals.items()
     }
-    covered, widths = {}, []
-    for end, (low, high, true) in intervals.items():
-        least, most = np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
-        covered[end] = (least <= true + ROUNDING) & (true <= most + ROUNDING)
-        widths.append(most - least)
-    width = np.mean(widths, axis=0)
+    width = np.mean([high - low for low, high in intervals.values()], axis=0)
     result: dict[str, float | None] = {}
     for space, inside in {"exact": known.exact, "mask": np.ones_like(known.exact)}.items():
         for end, hit in covered.items():

@@ -10,7 +10,7 @@ from typing import Any
 from pnsight.benchmark.paper import BUDGETS, SEEDS, THRESHOLDS
 from pnsight.errors import PnsightError, did_you_mean, listed
 from pnsight.models import ExactMLP, MaskMLP, Model, PlugIn, ResponseTypeModel
-from pnsight.populations import NAMES, get
+from pnsight.populations import KINDS, NAMES, REPORTING_SEEDS, get
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,8 @@ LEARNERS: dict[str, Callable[[Setting], Model]] = {
 """Learners by name; those called mask-... learn from all queries, exact-... from exact ones."""
 
 BASELINE = "plug-in"
-PLAIN = (BASELINE, "response-types")
+FLAGSHIP = "response-types"
+PLAIN = (BASELINE, FLAGSHIP)
 """Learners without threshold and validation."""
 
 CONVENTIONS = ("undefined", "infeasible")
@@ -131,9 +132,35 @@ PRESETS: dict[str, tuple[Grid, ...]] = {
     "baseline": (Grid(learners=("plug-in",)),),
     "quick": (
         Grid(learners=("plug-in",), seeds=(1,)),
-        Grid(budgets=(200_000,), seeds=(1,), learners=("exact-mlp", "mask-mlp", "mask-boosting"), thresholds=("300",)),
+        Grid(
+            budgets=(200_000,),
+            seeds=(1,),
+            learners=("response-types", "exact-mlp", "mask-mlp", "mask-boosting"),
+            thresholds=("300",),
+        ),
     ),
     "paper": (Grid(),),
+    "response-types": (
+        Grid(learners=("response-types",)),
+        Grid(budgets=(200_000,), seeds=range(6, 21), learners=("response-types",)),
+    ),
+    "random": (
+        Grid(
+            [f"{kind}:{seed}" for kind in KINDS for seed in REPORTING_SEEDS],
+            (200_000,),
+            (1,),
+            ("plug-in", "response-types", "mask-mlp"),
+            ("300",),
+        ),
+    ),
+    "bias": (
+        Grid(
+            ("interaction:101",),
+            (50_000, 200_000, 500_000, 1_000_000, 2_000_000, 5_000_000),
+            (1,),
+            ("plug-in", "response-types"),
+        ),
+    ),
     "learners": (
         Grid(
             budgets=(200_000,),
@@ -155,7 +182,7 @@ PRESETS: dict[str, tuple[Grid, ...]] = {
         Grid(
             budgets=(200_000,),
             seeds=(1,),
-            learners=("plug-in", "mask-mlp", "mask-boosting", "mask-forest", "mask-nearest"),
+            learners=("plug-in", "response-types", "mask-mlp", "mask-boosting", "mask-forest", "mask-nearest"),
             thresholds=("300",),
             held_out=0.2,
         ),

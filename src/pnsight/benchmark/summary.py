@@ -60,7 +60,7 @@ def cells(rows: Sequence[Row], rule: str = ORACLE, dropped: str = "undefined") -
     groups: dict[tuple[Any, ...], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in fits(rows):
         plain = not row["validation"]
-        if (row["dropped"] != dropped) if plain else not RULES[rule](row):
+        if (row["dropped"] not in ("", dropped)) if plain else not RULES[rule](row):
             continue
         for space in ("exact", "mask"):
             for end in ENDS:
@@ -94,19 +94,21 @@ def table(found: Sequence[Cell]) -> dict[str, list[Any]]:
         columns["space"].append(space)
         columns["learner"].append(learner)
         for end in ENDS:
-            columns[f"{end} mae"].append(_short(ends[end].mae))
-            columns[f"{end} paper"].append(_short(ends[end].paper))
-            columns[f"{end} ratio"].append(_ratio(ends[end].ratio))
+            columns[f"{end} mae"].append(short(ends[end].mae))
+            columns[f"{end} paper"].append(short(ends[end].paper))
+            columns[f"{end} ratio"].append(as_ratio(ends[end].ratio))
         columns["threshold"].append("/".join(dict.fromkeys(ends[end].threshold for end in ENDS)))
         columns["seeds"].append(ends["lower"].seeds)
     return dict(columns)
 
 
-def _short(value: float | None) -> str:
+def short(value: float | None) -> str:
+    """An error with four decimals."""
     return "" if value is None else f"{value:.4f}"
 
 
-def _ratio(value: float | None) -> str:
+def as_ratio(value: float | None) -> str:
+    """A ratio with two decimals."""
     return "" if value is None else f"{value:.2f}"
 
 
@@ -197,9 +199,9 @@ def gap_to_oracle(rows: Sequence[Row]) -> dict[str, list[Any]]:
         if (other := honest.get(_place(cell))) is not None:
             for name in ("population", "budget", "space", "learner", "end"):
                 columns[name].append(getattr(cell, name))
-            columns["oracle's choice"].append(_short(cell.mae))
-            columns["held-out rows' choice"].append(_short(other.mae))
-            columns["ratio"].append(_ratio(other.mae / cell.mae if cell.mae else None))
+            columns["oracle's choice"].append(short(cell.mae))
+            columns["held-out rows' choice"].append(short(other.mae))
+            columns["ratio"].append(as_ratio(other.mae / cell.mae if cell.mae else None))
     return dict(columns)
 
 
@@ -215,9 +217,9 @@ def baseline_table(rows: Sequence[Row]) -> dict[str, list[Any]]:
         if cell.learner == "plug-in":
             for name in ("population", "budget", "space", "end"):
                 columns[name].append(getattr(cell, name))
-            columns["undefined dropped"].append(_short(cell.mae))
-            columns["infeasible dropped"].append(_short(strict[_place(cell)].mae))
-            columns["paper"].append(_short(cell.paper))
+            columns["undefined dropped"].append(short(cell.mae))
+            columns["infeasible dropped"].append(short(strict[_place(cell)].mae))
+            columns["paper"].append(short(cell.paper))
     return dict(columns)
 
 
@@ -254,13 +256,14 @@ def decision_table(rows: Sequence[Row], budget: int = 200_000) -> dict[str, list
         for name, value in zip(("learner", "threshold", "validation", "population"), key, strict=True):
             columns[name].append(value)
         for theta in (0.3, 0.5):
-            columns[f"agree at {theta}"].append(_percent(row[f"mask_agree_{theta}"] for row in found))
-            columns[f"contradicted at {theta}"].append(_percent(row[f"mask_wrong_{theta}"] for row in found))
+            columns[f"agree at {theta}"].append(as_percent(row[f"mask_agree_{theta}"] for row in found))
+            columns[f"contradicted at {theta}"].append(as_percent(row[f"mask_wrong_{theta}"] for row in found))
         columns["seeds"].append(len({row["seed"] for row in found}))
     return dict(columns)
 
 
-def _percent(values: Iterable[float | None]) -> str:
+def as_percent(values: Iterable[float | None]) -> str:
+    """The mean of the values there are, as a percentage."""
     found = [value for value in values if value is not None]
     return f"{fmean(found):.2%}" if found else ""
 
@@ -278,8 +281,8 @@ def held_out_table(rows: Sequence[Row]) -> dict[str, list[Any]]:
             columns["population"].append(population)
             columns["budget"].append(budget)
             columns["learner"].append(learner)
-            columns["held-out error"].append(_short(held_out[learner]))
-            columns["oracle error"].append(_short(oracle[learner]))
+            columns["held-out error"].append(short(held_out[learner]))
+            columns["oracle error"].append(short(oracle[learner]))
             columns["held-out rank"].append(_rank(held_out, learner))
             columns["oracle rank"].append(_rank(oracle, learner))
     return dict(columns)
@@ -311,22 +314,6 @@ def runs_table(rows: Sequence[Row]) -> dict[str, list[Any]]:
         columns["fits"].append(len(found))
         columns["too few examples"].append(sum(bool(row["note"]) for row in found))
     return dict(columns)
-
-
-def table_of(what: str, rows: Sequence[Row], rule: str = ORACLE) -> dict[str, list[Any]]:
-    """The table of that name; empty if the rows hold nothing for it."""
-    tables: Mapping[str, Callable[[Sequence[Row]], dict[str, list[Any]]]] = {
-        "table-1": lambda rows: table(cells(rows, rule)),
-        "baseline": baseline_table,
-        "claims": claims_table,
-        "auto": gap_to_oracle,
-        "thresholds": preferred_thresholds,
-        "crossings": crossing_table,
-        "decisions": decision_table,
-        "held-out": held_out_table,
-        "runs": runs_table,
-    }
-    return tables[what](rows)
 
 
 def _rank(values: Mapping[str, float], name: str) -> int:

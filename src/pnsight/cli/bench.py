@@ -25,6 +25,9 @@ class Preset(StrEnum):
     BASELINE = "baseline"
     QUICK = "quick"
     PAPER = "paper"
+    RESPONSE_TYPES = "response-types"
+    RANDOM = "random"
+    BIAS = "bias"
     LEARNERS = "learners"
     HONEST = "honest"
     HELD_OUT = "held-out"
@@ -49,6 +52,9 @@ class What(StrEnum):
     """Tables of results."""
 
     TABLE_1 = "table-1"
+    RESPONSE_TYPES = "response-types"
+    RANDOM = "random"
+    INTERVALS = "intervals"
     BASELINE = "baseline"
     CLAIMS = "claims"
     AUTO = "auto"
@@ -112,7 +118,7 @@ def show(
     rows = pnsight.benchmark.Results(results).rows()
     if not rows:
         raise PnsightError(f"no results in {str(results)!r}; make some with: pnsight bench run --results {results}")
-    columns = pnsight.benchmark.summary.table_of(what, rows, rule)
+    columns = pnsight.benchmark.table_of(what, rows, rule)
     if not columns:
         raise PnsightError(f"the results in {str(results)!r} hold no fits for {what}; see pnsight bench run --help.")
     emit(columns, format, out)

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from pnsight.populations.catalog import NAMES, get
 from pnsight.populations.structural import CovariateNetwork, Population
-from pnsight.populations.synthetic import KINDS, random
+from pnsight.populations.synthetic import KINDS, REPORTING_SEEDS, random
 
-__all__ = ["KINDS", "NAMES", "CovariateNetwork", "Population", "get", "random"]
+__all__ = ["KINDS", "NAMES", "REPORTING_SEEDS", "CovariateNetwork", "Population", "get", "random"]

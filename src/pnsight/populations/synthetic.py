@@ -70,6 +70,9 @@ _SHAPES: dict[str, Callable[[np.random.Generator, int], Score]] = {
     "tree": _tree,
 }
 
+REPORTING_SEEDS = range(101, 111)
+"""Seeds of populations that are only ever reported on."""
+
 KINDS = tuple(f"{shape}{suffix}" for shape in _SHAPES for suffix in ("", "-dependent"))
 """Kinds of random population; without suffix the covariates are independent."""
 

@@ -1,0 +1,29 @@
+"""The tables that `pnsight bench show` prints, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pnsight.benchmark import flagship, summary
+from pnsight.benchmark.summary import Row
+
+TABLES: Mapping[str, Callable[[Sequence[Row]], dict[str, list[Any]]]] = {
+    "response-types": flagship.against_paper,
+    "random": flagship.on_random_populations,
+    "intervals": flagship.interval_table,
+    "baseline": summary.baseline_table,
+    "claims": summary.claims_table,
+    "auto": summary.gap_to_oracle,
+    "thresholds": summary.preferred_thresholds,
+    "crossings": summary.crossing_table,
+    "decisions": summary.decision_table,
+    "held-out": summary.held_out_table,
+    "runs": summary.runs_table,
+}
+"""All but Table 1, which depends on who chooses the threshold."""
+
+
+def table_of(what: str, rows: Sequence[Row], rule: str = summary.ORACLE) -> dict[str, list[Any]]:
+    """The table of that name; empty if the rows hold nothing for it."""
+    return summary.table(summary.cells(rows, rule)) if what == "table-1" else TABLES[what](rows)
