@@ -1,11 +1,14 @@
 """Scores mean what they say."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from fit_rows import fit_row
+from pnsight import BoundTable
 from pnsight.benchmark.paper import BUDGETS, TABLE_1, reported
-from pnsight.benchmark.scores import crossings, decision_scores, errors, truth
+from pnsight.benchmark.scores import Truth, crossings, decision_scores, errors, interval_scores, truth
 from pnsight.benchmark.summary import AUTO, ORACLE, cells, claims, mean_ratio, paper_claims, table
 
 
@@ -43,6 +46,61 @@ def test_no_answer_agrees_with_nothing_and_is_not_confident(known):
     blank = np.full_like(known.lower, np.nan)
     assert decision_scores(known, blank, blank)["mask_agree_0.5"] is None
     assert decision_scores(known, blank, blank)["mask_wrong_0.5"] is None
+
+
+FOUR = Truth(
+    codes=np.array([[0], [1], [2], [-1]], dtype=np.int32),
+    exact=np.array([True, True, True, False]),
+    lower=np.array([0.1, 0.2, 0.3, 0.2]),
+    upper=np.array([0.5, 0.6, 0.7, 0.6]),
+)
+
+
+def answered(**changes) -> BoundTable:
+    """Answers to the four queries, with 0, 29, 30 and 299 rows in both tables together."""
+    plain = {
+        "lower_low": np.array([0.0, 0.2, 0.4, 0.1]),  # the third interval is above the truth
+        "lower_high": np.array([0.2, 0.4, 0.6, 0.3]),
+        "upper_low": np.array([0.4, 0.1, 0.6, 0.7]),  # the second is below, the fourth above
+        "upper_high": np.array([0.6, 0.5, 0.8, 0.9]),
+        "level": 0.9,
+    }
+    rows = np.array([0.0, 14, 20, 100]), np.array([0.0, 15, 10, 199])
+    return BoundTable(
+        "pns", ["0", "1", "2", "X"], FOUR.lower, FOUR.upper, *rows, np.full(4, "ok"), **{**plain, **changes}
+    )
+
+
+def test_intervals_are_scored_by_how_often_they_hold_the_truth_and_by_width():
+    found = interval_scores(FOUR, answered())
+    assert found.pop("exact_width") == pytest.approx((0.2 + 0.3 + 0.2) / 3)
+    assert found.pop("mask_width") == pytest.approx((0.2 + 0.3 + 0.2 + 0.2) / 4)
+    assert found == {
+        "exact_lower_covered": pytest.approx(2 / 3),
+        "exact_upper_covered": pytest.approx(2 / 3),
+        "mask_lower_covered": pytest.approx(3 / 4),
+        "mask_upper_covered": pytest.approx(2 / 4),
+        "covered_from_0": 1,
+        "covered_from_1": 0.5,
+        "covered_from_30": 0.5,
+        "covered_from_300": None,
+    }
+
+
+def test_from_300_rows_on_a_query_is_in_the_last_band():
+    more = np.array([300.0, 299, 1000, 0])
+    table_ = replace(answered(), support_experimental=more, support_observational=np.zeros(4))
+    found = interval_scores(FOUR, table_)
+    assert [found[f"covered_from_{start}"] for start in (0, 1, 30, 300)] == [0.5, None, 0.5, 0.75]
+
+
+def test_an_interval_that_touches_the_truth_holds_it():
+    none = interval_scores(FOUR, answered(lower_low=FOUR.lower, lower_high=FOUR.lower))
+    assert none["mask_lower_covered"] == 1
+
+
+def test_without_intervals_there_are_no_scores():
+    assert interval_scores(FOUR, answered(level=None)) == {}
 
 
 def test_the_papers_table_is_whole():

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from pnsight.law import COUNTED_CELLS, FloatArray
 from pnsight.schema import OPEN, Codes
 
-FACTORS = np.geomspace(1.45, 2.9, 31)
+FACTORS = np.geomspace(1.6, 3.2, 31)
 """By what the standard error may be multiplied.
 
 A fit that follows a smooth law strays less than one that follows the truth, so simulation alone promises too much. The
