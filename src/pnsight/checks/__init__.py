@@ -1,11 +1,11 @@
-"""Before anybody trusts a number: are the two tables usable, and together?"""
+"""Whether two tables are usable, each by itself and together, before anybody trusts a number."""
 
 from __future__ import annotations
 
 from pnsight.checks.balance import Balance
-from pnsight.checks.check import Check, check
 from pnsight.checks.coherence import Coherence, coherence_of
 from pnsight.checks.contrast import Contrast
+from pnsight.checks.report import Check, check
 from pnsight.checks.shift import Shift
 from pnsight.checks.support import Support
 from pnsight.checks.verdict import Verdict

@@ -1,4 +1,4 @@
-"""Is a division of people into two groups independent of their cells, within strata? One exact-moment test for all.
+"""Whether two groups of people are spread over cells alike, within strata: one test for all such questions.
 
 The statistic is Pearson's chi-square, summed over strata. Given the margins its mean and variance under independence
 are known exactly, however few people a cell has, and a gamma law with those two gives the p-value. With many people a
@@ -52,7 +52,7 @@ class Association:
 
 
 def association(groups: FloatArray, cells: Places, strata: Places | None = None) -> Association:
-    """Do the cells say which of two groups a person is in, beyond what the stratum says?
+    """Whether the cells say which of two groups a person is in, beyond what the stratum says.
 
     `groups` holds the people of each profile in either group, shape (profiles, 2).
     """
@@ -60,7 +60,7 @@ def association(groups: FloatArray, cells: Places, strata: Places | None = None)
     rows = table.sum(axis=1)
 
     def total(values: FloatArray) -> FloatArray:
-        return np.bincount(stratum, weights=values)
+        return np.asarray(np.bincount(stratum, weights=values), dtype=np.float64)
 
     n, first, second = total(rows), total(table[:, 0]), total(table[:, 1])
     count, inverses = total(np.ones_like(rows)), total(1 / rows)

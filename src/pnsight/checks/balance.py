@@ -1,4 +1,4 @@
-"""Was treatment in the experiment drawn by lot? Then who people are says nothing about it.
+"""Whether treatment in the experiment was drawn by lot, so that who people are says nothing about it.
 
 A trial may draw with another chance in another stratum. So where treatment is predictable, covariates that explain it
 are sought one after the other, and what is left is tested within their levels: a few that explain everything are
@@ -15,7 +15,7 @@ import numpy as np
 from pnsight import lattice
 from pnsight.checks.association import Association, Places, association
 from pnsight.checks.contrast import MATERIAL_SIZE, Contrast, combined, contrast, place
-from pnsight.checks.verdict import FAILED, FALSE_ALARMS, OK, WARNING, Verdict, as_records, counted, percent
+from pnsight.checks.verdict import FAILED, FALSE_ALARMS, OK, WARNING, Verdict, as_records, percent
 from pnsight.errors import listed
 from pnsight.law import FloatArray
 from pnsight.schema import Codes, Schema
@@ -40,7 +40,7 @@ class Balance:
     allocating : covariates that allocation differs by
     unexplained : covariates that predict treatment also within the levels of those
     unexplained_size : the largest correlation of treatment with its prediction by one of them
-    combinations : whether, within those levels, combinations of covariates predict treatment
+    combinations : adjusted p-value of combinations of covariates predicting treatment within those levels
     one_armed : share of people at levels of those covariates where all have the same treatment
     """
 
@@ -50,7 +50,7 @@ class Balance:
     allocating: tuple[str, ...]
     unexplained: tuple[str, ...]
     unexplained_size: float
-    combinations: bool
+    combinations: float
     one_armed: float
 
     @property
@@ -58,9 +58,8 @@ class Balance:
         """Failed if treatment looks chosen, or is all the same at most levels it is allocated by."""
         if not self.contrast.covariates:
             return Verdict(OK, "no covariates, so nothing that could predict treatment.")
-        if not (self.allocating or self.combinations):
-            looks = counted(self.contrast.tests, "look")
-            return Verdict(OK, f"covariates do not predict treatment (p = {self.contrast.smallest:.2g} in {looks}).")
+        if not self.allocating and self.combinations >= FALSE_ALARMS:
+            return Verdict(OK, f"covariates do not predict treatment ({self.contrast.evidence}).")
         if self.unexplained and self.unexplained_size >= MATERIAL_SIZE:
             return Verdict(FAILED, self._chosen())
         if self.one_armed > _MOST_ONE_ARMED:
@@ -76,7 +75,10 @@ class Balance:
 
     def _differs(self) -> str:
         if not self.allocating:
-            return "allocation differs between combinations of covariates, though by no covariate alone."
+            return (
+                f"allocation seems to differ between combinations of covariates (p = {self.combinations:.2g}, "
+                "corrected), though by none alone."
+            )
         shares = [
             f"{name} (share treated {self.least_treated[j]:.2f} to {self.most_treated[j]:.2f})"
             for j, name in enumerate(self.contrast.covariates)
@@ -85,7 +87,7 @@ class Balance:
         text = f"allocation differs by {listed(shares)}"
         if self.unexplained:
             text += f", and a little by {listed(self.unexplained)}"
-        if not self.unexplained and not self.combinations:
+        if not self.unexplained and self.combinations >= FALSE_ALARMS:
             text += "; given that, covariates do not predict treatment"
         if self.one_armed:
             text += f"; {percent(self.one_armed)} of people are at levels where all have the same treatment"
@@ -129,14 +131,12 @@ def balance_of(study: Study) -> Balance:
         allocating=tuple(schema.names[j] for j in allocating),
         unexplained=tuple(schema.names[j] for j in left),
         unexplained_size=max((one.size for one in left.values()), default=0.0),
-        combinations=_surprising(combined(schema, profiles, arms, strata), found.tests),
+        combinations=min(1.0, combined(schema, profiles, arms, strata).p_value * found.tests),
         one_armed=_one_armed(arms, strata) if allocating else 0.0,
     )
 
 
-def _explain(
-    schema: Schema, profiles: Codes, arms: FloatArray, looks: int
-) -> tuple[list[int], dict[int, Association]]:
+def _explain(schema: Schema, profiles: Codes, arms: FloatArray, looks: int) -> tuple[list[int], dict[int, Association]]:
     """Covariates that allocation differs by, and those that predict treatment even so."""
     chosen: list[int] = []
     while True:

@@ -1,4 +1,4 @@
-"""Does any population fit both tables? Four inequalities, looked at for everyone and in subgroups.
+"""Whether any population fits both tables: four inequalities, looked at for everyone and in subgroups.
 
 A law is possible iff, for each treatment and each outcome, those who chose the treatment and show the outcome are no
 more than those who show it when all are assigned the treatment: P(x,y) <= P(y_x), and so on (`INEQUALITIES`). Each is a
@@ -94,8 +94,8 @@ class Coherence:
     def verdict(self) -> Verdict:
         """Failed if some subgroup breaks an inequality; a warning if too little could be compared."""
         if self.named:
-            others = "; ".join(self.named_groups[1:])
-            return Verdict(FAILED, f"no population fits both tables. {self.worst}{f' Also: {others}.' if others else ''}")
+            others = f" Also: {'; '.join(self.named_groups[1:])}." if self.named[1:] else ""
+            return Verdict(FAILED, f"no population fits both tables. {self.worst}{others} {self._extent()}")
         if not self.queries:
             return Verdict(WARNING, "nothing could be compared: no profile has rows in both tables.")
         text = (
@@ -105,9 +105,15 @@ class Coherence:
         if self.pairs_left_out:
             text += " Pairs of covariates were too many to look at."
         if self.compared < _LEAST_COMPARED:
-            text += f" But only {percent(self.compared)} of the rows are in profiles that both tables have: check again "
+            text += (
+                f" But only {percent(self.compared)} of the rows are in profiles that both tables have: check again "
+            )
             text += "with fewer covariates."
         return Verdict(WARNING if self.compared < _LEAST_COMPARED else OK, text)
+
+    def _extent(self) -> str:
+        broken = {query for query, flag in zip(self.queries, self.broken, strict=True) if flag}
+        return f"In all {len(broken):,} of {counted(len(set(self.queries)), 'subgroup')} break an inequality."
 
     @property
     def worst(self) -> str:
@@ -115,8 +121,8 @@ class Coherence:
         at = self.named[0]
         chosen, assigned = self.inequalities[at].split(" <= ")
         return (
-            f"For {self.named_groups[0]}, {chosen} is {self.observational[at]:.3f} in the observational table, but {assigned} "
-            f"only {self.experimental[at]:.3f} in the experiment: {self.excess[at]:.3f} too much "
+            f"For {self.named_groups[0]}, {chosen} is {self.observational[at]:.3f} in the observational table, but "
+            f"{assigned} only {self.experimental[at]:.3f} in the experiment: {self.excess[at]:.3f} too much "
             f"({self.low[at]:.3f} to {self.high[at]:.3f})."
         )
 
@@ -125,6 +131,14 @@ class Coherence:
         """The contradiction for everyone that would have been noticed, whichever inequality it breaks."""
         everyone = np.array(self.kinds) == EVERYONE
         return float((self.high - self.excess)[everyone].max())
+
+    def named_columns(self) -> dict[str, list[Any]]:
+        """Every inequality that a named subgroup breaks, with the subgroup in words."""
+        words = {self.queries[at]: group for at, group in zip(self.named, self.named_groups, strict=True)}
+        rows = [row for query in words for row in np.flatnonzero(self.broken) if self.queries[row] == query]
+        columns = self.columns()
+        found = {name: [values[row] for row in rows] for name, values in columns.items()}
+        return {"subgroup": [words[self.queries[row]] for row in rows], **found}
 
     def columns(self) -> dict[str, list[Any]]:
         """One row a comparison."""
@@ -197,7 +211,7 @@ def _evidence(counts: FloatArray, looks: Looks) -> Evidence:
 def _taken(evidence: Evidence, kinds: npt.NDArray[np.str_]) -> npt.NDArray[np.bool_]:
     """Comparisons with enough rows, shape (looks, 4); which they are depends on margins only, not on what they show."""
     rows = np.minimum(evidence.rows_experimental, evidence.rows_observational)
-    return (evidence.weight > 0) & ((rows >= LEAST_ROWS) | (kinds == EVERYONE)[:, None])
+    return np.asarray((evidence.weight > 0) & ((rows >= LEAST_ROWS) | (kinds == EVERYONE)[:, None]))
 
 
 def _multiplier(kinds: npt.NDArray[np.str_]) -> FloatArray:

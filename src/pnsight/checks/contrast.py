@@ -9,7 +9,7 @@ import numpy as np
 
 from pnsight import lattice
 from pnsight.checks.association import Association, Places, association
-from pnsight.checks.verdict import FALSE_ALARMS, OK, as_records
+from pnsight.checks.verdict import FALSE_ALARMS, OK, as_records, counted
 from pnsight.law import FloatArray
 from pnsight.schema import Codes, Schema
 
@@ -50,7 +50,12 @@ class Contrast:
     @property
     def smallest(self) -> float:
         """The smallest adjusted p-value of any look."""
-        return min([self.together_adjusted, *self.adjusted.tolist()])
+        return float(min(self.together_adjusted, self.adjusted.min(initial=1.0)))
+
+    @property
+    def evidence(self) -> str:
+        """The smallest p-value, in words."""
+        return f"smallest p-value of {counted(self.tests, 'look')}, corrected: {self.smallest:.2g}"
 
     @property
     def together_adjusted(self) -> float:
@@ -107,7 +112,7 @@ def contrast(schema: Schema, profiles: Codes, groups: FloatArray) -> Contrast:
 
 
 def combined(schema: Schema, profiles: Codes, groups: FloatArray, strata: Places | None = None) -> Association:
-    """Does the whole profile say which group a person is in, beyond the stratum?"""
+    """Whether the whole profile says which group a person is in, beyond the stratum."""
     return association(groups, lattice.distinct(schema, profiles)[1], strata)
 
 

@@ -48,7 +48,7 @@ class Evidence:
 
     @classmethod
     def of_profiles(cls, experimental: FloatArray, observational: FloatArray) -> Evidence:
-        """From both tables' counts, shape (profiles, 4); nothing where the arm or the observational table has no row."""
+        """From both tables' counts, shape (profiles, 4); zero where the arm or the observational table has no row."""
         n = experimental.reshape(-1, 2, 2).sum(axis=2).repeat(2, axis=1)
         big_n = np.broadcast_to(observational.sum(axis=1, keepdims=True), n.shape)
         both = (n > 0) & (big_n > 0) & (n + big_n >= 2)

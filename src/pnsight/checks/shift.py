@@ -1,4 +1,4 @@
-"""Do the two tables describe people in the same mix?"""
+"""Whether the two tables describe people in the same mix."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pnsight.checks.contrast import MATERIAL_DIFFERENCE, MATERIAL_SIZE, Contrast, contrast
-from pnsight.checks.verdict import FALSE_ALARMS, OK, WARNING, Verdict, counted
+from pnsight.checks.verdict import FALSE_ALARMS, OK, WARNING, Verdict
 from pnsight.errors import listed
 from pnsight.study import Study
 
@@ -25,8 +25,7 @@ class Shift:
         if not found.covariates:
             return Verdict(OK, "no covariates, so nothing the tables could mix differently.")
         if found.smallest >= FALSE_ALARMS:
-            looks = counted(found.tests, "look")
-            return Verdict(OK, f"both tables have the same mix of covariates (p = {found.smallest:.2g} in {looks}).")
+            return Verdict(OK, f"both tables have the same mix of covariates ({found.evidence}).")
         names = [f"{found.covariates[j]} ({found.difference[j]:.2f})" for j in found.differing]
         what = f"in {listed(names)}" if names else "in combinations of covariates, though in none alone"
         if max([0.0, *found.difference[found.differing]]) < MATERIAL_DIFFERENCE and found.together.size < MATERIAL_SIZE:

@@ -6,18 +6,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from pnsight import lattice
+from pnsight.checks.association import Places
 from pnsight.checks.verdict import OK, WARNING, Verdict, counted, percent
 from pnsight.law import FloatArray
-from pnsight.schema import OPEN, Codes, Schema
+from pnsight.schema import OPEN, Codes
 from pnsight.study import Study
 
 ENOUGH_ROWS = 300
 """Rows that a subpopulation should have in each table before its own rows say much."""
 
 _LISTED_QUERIES = 2_000_000
-_DRAWN_QUERIES = 2_000
+_DRAWN_QUERIES = 300
 _MOST_UNSEEN = 0.05
 
 
@@ -71,7 +73,7 @@ class Support:
             f"{percent(self.profiles)} of possible profiles and {percent(self.queries)} of all queries{drawn}."
         )
         if self.scarce:
-            yield "For the others their own rows say little: use a model that learns across profiles."
+            yield "Fewer rows say little by themselves: use a model that learns across profiles."
         if self.only_experimental or self.only_observational:
             yield (
                 f"In one table only: {counted(self.only_experimental, 'profile')} of the experimental table "
@@ -105,18 +107,32 @@ def support_of(study: Study) -> Support:
 
 def _query_share(study: Study, totals: FloatArray) -> tuple[float, int, bool]:
     """Share of queries with enough rows, how many were examined, and whether they were drawn."""
-    drawn = study.schema.mask_size > _LISTED_QUERIES
-    if drawn:
-        sums = lattice.sum_over(study.schema, _drawn_queries(study.schema), study.profiles, totals)
-    else:
-        sums = lattice.roll_up(study.schema, study.profiles, totals)
-    return float((sums >= ENOUGH_ROWS).all(axis=1).mean()), len(sums), drawn
+    if study.schema.mask_size > _LISTED_QUERIES:
+        enough = _drawn_with_enough(study, totals)
+        return float(enough.mean()), len(enough), True
+    sums = lattice.roll_up(study.schema, study.profiles, totals)
+    return float((sums >= ENOUGH_ROWS).all(axis=1).mean()), len(sums), False
 
 
-def _drawn_queries(schema: Schema) -> Codes:
-    rng = np.random.default_rng(0)
-    shape = (_DRAWN_QUERIES, len(schema.shape))
-    return rng.integers(OPEN, np.array(schema.shape), size=shape, dtype=np.int32)
+def _drawn_with_enough(study: Study, totals: FloatArray) -> npt.NDArray[np.bool_]:
+    """Which of some queries drawn at random have enough rows; each covariate has any of its levels or is open."""
+    sizes = np.array(study.schema.shape)
+    queries = np.random.default_rng(0).integers(OPEN, sizes, size=(_DRAWN_QUERIES, len(sizes)))
+    columns, people = np.ascontiguousarray(study.profiles.T), totals.sum(axis=1)
+    rows = [np.append(np.bincount(column, people, n), np.inf) for column, n in zip(columns, sizes, strict=True)]
+    rarest_first = np.argsort([level[queries[:, j]] for j, level in enumerate(rows)], axis=0).T  # open comes last
+    pairs = zip(queries, rarest_first, strict=True)
+    return np.array([_has_enough(query, order, columns, totals) for query, order in pairs])
+
+
+def _has_enough(query: npt.NDArray[np.int64], order: Places, columns: Codes, totals: FloatArray) -> bool:
+    """Whether a query has enough rows, found by fixing one covariate after the other in that order, while there are."""
+    covered = np.arange(len(totals))
+    for j in order[: np.count_nonzero(query != OPEN)]:
+        covered = covered[columns[j, covered] == query[j]]
+        if totals[covered].sum(axis=0).min() < ENOUGH_ROWS:
+            return False
+    return bool(totals[covered].sum(axis=0).min() >= ENOUGH_ROWS)
 
 
 def _share(part: float, whole: float) -> float:

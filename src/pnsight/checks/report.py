@@ -1,4 +1,4 @@
-"""All parts together: may these two tables be used?"""
+"""All parts of the check together, and the report on them."""
 
 from __future__ import annotations
 
@@ -55,8 +55,12 @@ class Check:
     @property
     def verdicts(self) -> dict[str, Verdict]:
         """Each part's verdict, by its name."""
-        parts = {"support": self.support, "balance": self.balance, "shift": self.shift, "coherence": self.coherence}
-        return {name: part.verdict for name, part in parts.items() if part is not None}
+        found = {"support": self.support.verdict, "balance": self.balance.verdict}
+        if self.shift is not None:
+            found["shift"] = self.shift.verdict
+        if self.coherence is not None:
+            found["coherence"] = self.coherence.verdict
+        return found
 
     @property
     def ok(self) -> bool:
@@ -105,8 +109,9 @@ class Check:
         if self.shift is not None:
             yield from _differing("Experimental against observational table", self.shift.contrast)
         if self.coherence is not None and self.coherence.named:
-            shown = ("query", "inequality", "observational", "experimental", "excess", "low", "high", "adjusted")
-            yield _table("Contradictions", self.coherence.columns(), self.coherence.named, shown)
+            shown = ("subgroup", "inequality", "observational", "experimental", "excess", "low", "high", "adjusted")
+            columns = self.coherence.named_columns()
+            yield _table("Contradictions", {name: columns[name] for name in shown})
 
 
 def check(study: Study) -> Check:
@@ -124,13 +129,14 @@ def _paragraphs(verdicts: Mapping[str, Verdict]) -> Iterator[str]:
 
 def _differing(title: str, contrast: Contrast) -> Iterator[str]:
     if contrast.differing:
+        shown = ("covariate", "difference", "total_variation", "adjusted")
         columns = contrast.columns()
-        yield _table(title, columns, contrast.differing, ("covariate", "difference", "total_variation", "adjusted"))
+        yield _table(title, {name: [columns[name][j] for j in contrast.differing] for name in shown})
 
 
-def _table(title: str, columns: Mapping[str, Sequence[Any]], rows: Sequence[int], shown: Sequence[str]) -> str:
-    """Some rows and columns, with numbers as a reader wants them."""
-    return f"\n{title}\n{aligned({name: [_rounded(name, columns[name][i]) for i in rows] for name in shown})}"
+def _table(title: str, columns: Mapping[str, Sequence[Any]]) -> str:
+    rounded = {name: [_rounded(name, value) for value in values] for name, values in columns.items()}
+    return f"\n{title}\n{aligned(rounded)}"
 
 
 def _rounded(name: str, value: Any) -> Any:
