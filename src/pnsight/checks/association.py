@@ -65,8 +65,8 @@ def association(groups: FloatArray, cells: Places, strata: Places | None = None)
     n, first, second = total(rows), total(table[:, 0]), total(table[:, 1])
     count, inverses = total(np.ones_like(rows)), total(1 / rows)
     usable = (n >= _LEAST_ROWS) & (first > 0) & (second > 0) & (count > 1)
-    share = (first / n)[stratum]
-    with np.errstate(invalid="ignore", divide="ignore"):  # a stratum of one group only, which is not usable
+    with np.errstate(invalid="ignore", divide="ignore"):  # strata that are not usable
+        share = (first / n)[stratum]
         statistic = total((table[:, 0] - rows * share) ** 2 / (rows * share * (1 - share)))
     n, first, second, count, inverses = (values[usable] for values in (n, first, second, count, inverses))
     variance = _variance(n, first, second, count, inverses).sum()

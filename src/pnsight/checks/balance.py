@@ -14,7 +14,7 @@ import numpy as np
 
 from pnsight import lattice
 from pnsight.checks.association import Association, Places, association
-from pnsight.checks.contrast import MATERIAL_SIZE, Contrast, combined, contrast, place
+from pnsight.checks.contrast import Contrast, combined, contrast, place
 from pnsight.checks.verdict import FAILED, FALSE_ALARMS, OK, WARNING, Verdict, as_records, percent
 from pnsight.errors import listed
 from pnsight.law import FloatArray
@@ -24,6 +24,7 @@ from pnsight.study import Study
 MOST_ALLOCATING = 3
 """A trial is taken to be stratified by no more covariates than this."""
 
+_MOST_PREDICTABLE = 0.1  # correlation of treatment with its best prediction from the whole profile
 _LEAST_ROWS = 20
 _MOST_ONE_ARMED = 0.5
 
@@ -39,7 +40,6 @@ class Balance:
         The smallest and largest share treated at any level.
     allocating : covariates that allocation differs by
     unexplained : covariates that predict treatment also within the levels of those
-    unexplained_size : the largest correlation of treatment with its prediction by one of them
     combinations : adjusted p-value of combinations of covariates predicting treatment within those levels
     one_armed : share of people at levels of those covariates where all have the same treatment
     """
@@ -49,7 +49,6 @@ class Balance:
     most_treated: FloatArray
     allocating: tuple[str, ...]
     unexplained: tuple[str, ...]
-    unexplained_size: float
     combinations: float
     one_armed: float
 
@@ -60,7 +59,7 @@ class Balance:
             return Verdict(OK, "no covariates, so nothing that could predict treatment.")
         if not self.allocating and self.combinations >= FALSE_ALARMS:
             return Verdict(OK, f"covariates do not predict treatment ({self.contrast.evidence}).")
-        if self.unexplained and self.unexplained_size >= MATERIAL_SIZE:
+        if self.unexplained and self.contrast.together.size >= _MOST_PREDICTABLE:
             return Verdict(FAILED, self._chosen())
         if self.one_armed > _MOST_ONE_ARMED:
             levels = f"{percent(self.one_armed)} of people are at levels of {listed(self.allocating)}"
@@ -110,7 +109,6 @@ class Balance:
             "covariates": as_records(self.columns()),
             "allocating": list(self.allocating),
             "unexplained": list(self.unexplained),
-            "unexplained_size": self.unexplained_size,
             "combinations": self.combinations,
             "one_armed": self.one_armed,
         }
@@ -130,7 +128,6 @@ def balance_of(study: Study) -> Balance:
         most_treated=treated[:, 1],
         allocating=tuple(schema.names[j] for j in allocating),
         unexplained=tuple(schema.names[j] for j in left),
-        unexplained_size=max((one.size for one in left.values()), default=0.0),
         combinations=min(1.0, combined(schema, profiles, arms, strata).p_value * found.tests),
         one_armed=_one_armed(arms, strata) if allocating else 0.0,
     )
