@@ -111,6 +111,7 @@ PAGES: list[tuple[Path, Callable[[], str]]] = [
             DOCS / "populations.md",
             DOCS / "queries.md",
             DOCS / "tables.md",
+            DOCS / "check.md",
         )
     ),
 ]

@@ -90,7 +90,7 @@ class Balance:
             text += "; given that, covariates do not predict treatment"
         if self.one_armed:
             text += f"; {percent(self.one_armed)} of people are at levels where all have the same treatment"
-        return f"{text}. Do not pool over {listed(self.allocating)}: ask for their levels one by one."
+        return f"{text}. Fix {listed(self.allocating)} in queries: rows pooled over it mislead."
 
     def columns(self) -> dict[str, list[Any]]:
         """One row a covariate."""

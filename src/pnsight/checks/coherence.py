@@ -113,7 +113,7 @@ class Coherence:
 
     def _extent(self) -> str:
         broken = {query for query, flag in zip(self.queries, self.broken, strict=True) if flag}
-        return f"In all {len(broken):,} of {counted(len(set(self.queries)), 'subgroup')} break an inequality."
+        return f"Subgroups that break an inequality: {len(broken):,} of {len(set(self.queries)):,}."
 
     @property
     def worst(self) -> str:
