@@ -15,11 +15,12 @@ import numpy as np
 from pnsight import lattice
 from pnsight.checks.association import Association, Places, association
 from pnsight.checks.contrast import Contrast, combined, contrast, place
-from pnsight.checks.verdict import FAILED, FALSE_ALARMS, OK, WARNING, Verdict, as_records, percent
+from pnsight.checks.verdict import FAILED, FALSE_ALARMS, OK, WARNING, Verdict
 from pnsight.errors import listed
 from pnsight.law import FloatArray
 from pnsight.schema import Codes, Schema
 from pnsight.study import Study
+from pnsight.text import as_records, percent
 
 MOST_ALLOCATING = 3
 """A trial is taken to be stratified by no more covariates than this."""

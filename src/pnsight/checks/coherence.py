@@ -22,9 +22,10 @@ from scipy.special import log_ndtr, ndtri
 from pnsight.bound_table import plain_counts
 from pnsight.checks.evidence import Evidence
 from pnsight.checks.looks import EVERYONE, Looks, looks_at
-from pnsight.checks.verdict import FAILED, FALSE_ALARMS, OK, WARNING, Verdict, as_records, counted, percent
+from pnsight.checks.verdict import FAILED, FALSE_ALARMS, OK, WARNING, Verdict
 from pnsight.law import FloatArray
 from pnsight.study import Study
+from pnsight.text import as_records, number_of, percent
 
 INEQUALITIES = ("P(x,y) <= P(y_x)", "P(x,y') <= P(y'_x)", "P(x',y) <= P(y_x')", "P(x',y') <= P(y'_x')")
 """What holds in every population, in the order of `law.COUNT_CELLS`."""
@@ -99,16 +100,14 @@ class Coherence:
         if not self.queries:
             return Verdict(WARNING, "nothing could be compared: no profile has rows in both tables.")
         text = (
-            f"no contradiction in {counted(len(set(self.queries)), 'subgroup')} "
-            f"({counted(len(self.queries), 'comparison')}); one of {self.noticeable:.3f} for everyone would show."
+            f"no contradiction in {number_of(len(set(self.queries)), 'subgroup')} "
+            f"({number_of(len(self.queries), 'comparison')}); one of {self.noticeable:.3f} for everyone would show."
         )
         if self.pairs_left_out:
             text += " Pairs of covariates were too many to look at."
         if self.compared < _LEAST_COMPARED:
-            text += (
-                f" But only {percent(self.compared)} of the rows are in profiles that both tables have: check again "
-            )
-            text += "with fewer covariates."
+            shared = f"{percent(self.compared)} of the rows are in profiles that both tables have"
+            text += f" But only {shared}: check again with fewer covariates."
         return Verdict(WARNING if self.compared < _LEAST_COMPARED else OK, text)
 
     def _extent(self) -> str:
@@ -181,7 +180,6 @@ def coherence_of(study: Study) -> Coherence | None:
     multiplier = _multiplier(kinds)
     experimental, observational = evidence.sides
     reach = -ndtri(FALSE_ALARMS / multiplier) * evidence.error[look, cell]
-    score = evidence.score[look, cell]
     excess = evidence.difference[look, cell]
     named = _named(counts, looks, look, cell, multiplier)
     return Coherence(
@@ -195,7 +193,7 @@ def coherence_of(study: Study) -> Coherence | None:
         excess=excess,
         low=excess - reach,
         high=excess + reach,
-        score=score,
+        score=evidence.score[look, cell],
         multiplier=multiplier,
         named=named,
         named_groups=tuple(str(study.schema.query(looks.codes[look[at]])) or EVERYONE for at in named),

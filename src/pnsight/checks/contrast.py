@@ -9,9 +9,10 @@ import numpy as np
 
 from pnsight import lattice
 from pnsight.checks.association import Association, Places, association
-from pnsight.checks.verdict import FALSE_ALARMS, OK, as_records, counted
+from pnsight.checks.verdict import FALSE_ALARMS, OK
 from pnsight.law import FloatArray
 from pnsight.schema import Codes, Schema
+from pnsight.text import as_records, number_of
 
 DIFFERS = "differs"
 
@@ -55,7 +56,7 @@ class Contrast:
     @property
     def evidence(self) -> str:
         """The smallest p-value, in words."""
-        return f"smallest p-value of {counted(self.tests, 'look')}, corrected: {self.smallest:.2g}"
+        return f"smallest p-value of {number_of(self.tests, 'look')}, corrected: {self.smallest:.2g}"
 
     @property
     def together_adjusted(self) -> float:

@@ -12,9 +12,9 @@ from pnsight.checks.coherence import Coherence, coherence_of
 from pnsight.checks.contrast import Contrast
 from pnsight.checks.shift import Shift, shift_of
 from pnsight.checks.support import Support, support_of
-from pnsight.checks.verdict import FAILED, FALSE_ALARMS, WARNING, Verdict, counted
+from pnsight.checks.verdict import FAILED, FALSE_ALARMS, WARNING, Verdict
 from pnsight.study import Study
-from pnsight.text import aligned
+from pnsight.text import aligned, number_of
 
 LOOKS = (
     "part",
@@ -72,7 +72,7 @@ class Check:
         """The overall verdict, in one sentence."""
         found = {name: verdict.status for name, verdict in self.verdicts.items()}
         failed, warned = ([name for name in found if found[name] == status] for status in (FAILED, WARNING))
-        warnings = f"{counted(len(warned), 'warning')} ({', '.join(warned)})"
+        warnings = f"{number_of(len(warned), 'warning')} ({', '.join(warned)})"
         if failed:
             return f"Not usable as it is: {' and '.join(failed)} failed{f'; {warnings}' if warned else ''}."
         return f"Usable{f', with {warnings}' if warned else ''}."

@@ -10,10 +10,11 @@ import numpy.typing as npt
 
 from pnsight import lattice
 from pnsight.checks.association import Places
-from pnsight.checks.verdict import OK, WARNING, Verdict, counted, percent
+from pnsight.checks.verdict import OK, WARNING, Verdict
 from pnsight.law import FloatArray
 from pnsight.schema import OPEN, Codes
 from pnsight.study import Study
+from pnsight.text import number_of, percent
 
 ENOUGH_ROWS = 300
 """Rows that a subpopulation should have in each table before its own rows say much."""
@@ -76,7 +77,7 @@ class Support:
             yield "Fewer rows say little by themselves: use a model that learns across profiles."
         if self.only_experimental or self.only_observational:
             yield (
-                f"In one table only: {counted(self.only_experimental, 'profile')} of the experimental table "
+                f"In one table only: {number_of(self.only_experimental, 'profile')} of the experimental table "
                 f"({percent(self.people_only_experimental)} of its rows), {self.only_observational:,} of the "
                 f"observational one ({percent(self.people_only_observational)})."
             )

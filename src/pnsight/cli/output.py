@@ -15,7 +15,7 @@ import pnsight
 from pnsight.cli.options import Format
 from pnsight.errors import OutputError
 from pnsight.files import replacing
-from pnsight.text import aligned
+from pnsight.text import aligned, as_records
 
 
 def say(message: str) -> None:
@@ -86,7 +86,7 @@ def _csv(columns: Mapping[str, Sequence[Any]]) -> str:
 
 
 def _json(columns: Mapping[str, Sequence[Any]]) -> str:
-    return _json_text([dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)])
+    return _json_text(as_records(columns))
 
 
 def _json_text(value: Any) -> str:
