@@ -30,6 +30,7 @@ docs-in-step: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python benchmarks/counting.py
 	$(BIN)/python benchmarks/roll_up.py
+	$(BIN)/python benchmarks/check_power.py
 	$(BIN)/pnsight bench run --preset baseline --results .bench
 	$(BIN)/pnsight bench show --results .bench
 

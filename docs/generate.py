@@ -113,6 +113,7 @@ PAGES: list[tuple[Path, Callable[[], str]]] = [
             DOCS / "populations.md",
             DOCS / "queries.md",
             DOCS / "tables.md",
+            DOCS / "check.md",
         )
     ),
 ]

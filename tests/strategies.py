@@ -91,3 +91,20 @@ def studies(draw: st.DrawFn, most: int = 4, experiment_alone: bool | None = Fals
     alone = draw(st.booleans()) if experiment_alone is None else experiment_alone
     counts = draw(hnp.arrays(np.float64, (len(profiles), 4 if alone else 8), elements=st.integers(0, 9).map(float)))
     return Study(schema, profiles, counts[:, :4], None if alone else counts[:, 4:])
+
+
+@st.composite
+def relabelled(draw: st.DrawFn, study: Study) -> tuple[Study, dict[str, dict[str, str]]]:
+    """The same study with covariates, levels and profiles in another order, and each new level's old name."""
+    covariates, old_names, columns = [], {}, []
+    for j in draw(st.permutations(range(len(study.schema.names)))):
+        covariate = study.schema.covariates[j]
+        turn = draw(st.permutations(range(len(covariate.levels))))
+        fresh = tuple(f"new {k}" for k in range(len(covariate.levels)))
+        covariates.append(Covariate(covariate.name, fresh))
+        old_names[covariate.name] = {fresh[turn[k]]: level for k, level in enumerate(covariate.levels)}
+        columns.append(np.array(turn, dtype=np.int32)[study.profiles[:, j]])
+    profiles = np.stack(columns, axis=1) if columns else study.profiles
+    order = draw(st.permutations(range(len(profiles))))
+    observational = None if study.observational is None else study.observational[order]
+    return Study(Schema(tuple(covariates)), profiles[order], study.experimental[order], observational), old_names

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from pnsight._version import __version__
 
 if TYPE_CHECKING:
-    from pnsight import benchmark, bounds, lattice, law, populations, schema, store, tables
+    from pnsight import benchmark, bounds, checks, lattice, law, populations, schema, store, tables
     from pnsight.bound_table import BoundTable
+    from pnsight.checks import Check, check
     from pnsight.errors import PnsightError
     from pnsight.law import Law
     from pnsight.models import ExactMLP, MaskMLP, Model, PlugIn, ResponseTypeModel
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "BoundTable": "pnsight.bound_table:BoundTable",
+    "Check": "pnsight.checks:Check",
     "Covariate": "pnsight.schema:Covariate",
     "ExactMLP": "pnsight.models:ExactMLP",
     "Law": "pnsight.law:Law",
@@ -37,6 +39,8 @@ _HOMES = {
     "Study": "pnsight.study:Study",
     "benchmark": "pnsight.benchmark",
     "bounds": "pnsight.bounds",
+    "check": "pnsight.checks:check",
+    "checks": "pnsight.checks",
     "lattice": "pnsight.lattice",
     "law": "pnsight.law",
     "load": "pnsight.store:load_model",
@@ -50,6 +54,7 @@ _HOMES = {
 
 __all__ = [
     "BoundTable",
+    "Check",
     "Covariate",
     "ExactMLP",
     "Law",
@@ -64,6 +69,8 @@ __all__ = [
     "__version__",
     "benchmark",
     "bounds",
+    "check",
+    "checks",
     "lattice",
     "law",
     "load",

@@ -79,8 +79,8 @@ class BoundTable:
         }
         plain: dict[str, list[Any]] = {
             **{name: _numbers(values) for name, values in numbers.items()},
-            "support_experimental": _counts(self.support_experimental),
-            "support_observational": _counts(self.support_observational),
+            "support_experimental": plain_counts(self.support_experimental),
+            "support_observational": plain_counts(self.support_observational),
         }
         kept = {name: list(values) for name, values in self.kept.items()}
         return {**kept, "query": list(self.queries), **plain, "status": [str(text) for text in self.status]}
@@ -130,7 +130,7 @@ def _numbers(values: FloatArray) -> list[float | None]:
     return list(plain)
 
 
-def _counts(values: FloatArray) -> list[float | int]:
+def plain_counts(values: FloatArray) -> list[float | int]:
     """Whole numbers as integers; weighted counts stay as they are."""
     whole = np.isfinite(values).all() and (values == np.floor(values)).all()
     return list((values.astype(np.int64) if whole else values).tolist())

@@ -1,4 +1,4 @@
-"""Plain text: aligned tables for a terminal and for `repr`."""
+"""Plain text: aligned tables for a terminal and for `repr`, and words for numbers."""
 
 from __future__ import annotations
 
@@ -41,3 +41,20 @@ def _column_lines(name: str, values: Sequence[Any]) -> list[str]:
     numeric = any(cells) and all(_NUMBER.fullmatch(cell) for cell in cells)
     place = str.rjust if numeric else str.ljust
     return [place(name, width), "-" * width, *(place(cell, width) for cell in cells)]
+
+
+def number_of(number: int, what: str) -> str:
+    """``1 row`` or ``2,000 rows``."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def percent(share: float) -> str:
+    """A share for a sentence: never 0% or 100% for what is only nearly so."""
+    if 0 < share < 0.005 or 0.995 < share < 1:
+        return "less than 1%" if share < 0.5 else "more than 99%"
+    return f"{share:.0%}"
+
+
+def as_records(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """Lists by column name as one dictionary a row."""
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

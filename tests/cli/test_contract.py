@@ -328,7 +328,7 @@ def test_simulate_fit_and_query_give_the_plug_in_of_the_sample(run, tmp_path):
 def test_version_and_help(run):
     assert run("--version").out == f"pnsight {pnsight.__version__}\n"
     commands = run("--help").out
-    for command in ("simulate", "oracle", "fit", "query", "demo"):
+    for command in ("simulate", "oracle", "check", "fit", "query", "demo"):
         assert command in commands
         assert command in run(command, "--help").out
 
@@ -351,6 +351,7 @@ HEAVY = ["numpy", "duckdb", "jax", "scipy", "sklearn", "matplotlib", "pandas", "
         "import pnsight; dir(pnsight)",
         "from pnsight.cli.main import main; main(['--help'])",
         "from pnsight.cli.main import main; main(['fit', '--help'])",
+        "from pnsight.cli.main import main; main(['check', '--help'])",
     ],
 )
 def test_importing_and_helping_load_nothing_heavy(act):

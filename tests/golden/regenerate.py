@@ -19,7 +19,7 @@ from pnsight.cli.main import main
 
 HERE = Path(__file__).parent
 RANDOM_POPULATIONS = HERE / "random_populations.json"
-SCREENS = {"oracle": HERE / "oracle.txt", "query": HERE / "query.txt"}
+SCREENS = {name: HERE / f"{name}.txt" for name in ("oracle", "query", "check")}
 SEEDS = (1, 2)  # never 101-110, which are for reporting only
 
 
@@ -50,8 +50,10 @@ def screen(name: str) -> str:
         from cases import write_sexes
 
         model = str(Path(folder) / "model")
-        tables = map(str, write_sexes(Path(folder)))
-        _shown("fit", *tables, "--treatment", "x", "--outcome", "y", "--model", "plug-in", "--out", model)
+        tables = [*map(str, write_sexes(Path(folder))), "--treatment", "x", "--outcome", "y"]
+        if name == "check":
+            return _shown("check", *tables)
+        _shown("fit", *tables, "--model", "plug-in", "--out", model)
         return _shown("query", model, "", "sex=F", "M")
 
 

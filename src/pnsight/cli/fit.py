@@ -10,9 +10,21 @@ import typer
 
 import pnsight
 from pnsight.cli.bar import bar
-from pnsight.cli.options import People, Quantity, QuantityOption, SeedOption
+from pnsight.cli.options import (
+    CovariatesOption,
+    ExperimentalArgument,
+    ObservationalArgument,
+    OutcomeOption,
+    People,
+    Quantity,
+    QuantityOption,
+    SeedOption,
+    SuccessOption,
+    TreatedOption,
+    TreatmentOption,
+)
 from pnsight.cli.output import say
-from pnsight.errors import listed
+from pnsight.cli.study import counted
 
 
 class ModelName(StrEnum):
@@ -25,21 +37,15 @@ class ModelName(StrEnum):
 
 
 def fit(
-    experimental: Annotated[Path, typer.Argument(help="Table with randomised treatment: CSV or Parquet.")],
-    observational: Annotated[Path | None, typer.Argument(help="Table with chosen treatment; may be left out.")] = None,
+    experimental: ExperimentalArgument,
+    observational: ObservationalArgument = None,
     *,
-    treatment: Annotated[str, typer.Option("--treatment", help="Column that says who was treated.")],
-    outcome: Annotated[str, typer.Option("--outcome", help="Column that says who responded.")],
+    treatment: TreatmentOption,
+    outcome: OutcomeOption,
     out: Annotated[Path, typer.Option("--out", help="Folder for the model.")],
-    covariates: Annotated[
-        str | None,
-        typer.Option(
-            "--covariates",
-            help="Columns that describe people, comma-separated; by default all shared ones, '' for none.",
-        ),
-    ] = None,
-    treated: Annotated[str | None, typer.Option("--treated", help="Level of the treatment that means treated.")] = None,
-    success: Annotated[str | None, typer.Option("--success", help="Level of the outcome that means success.")] = None,
+    covariates: CovariatesOption = None,
+    treated: TreatedOption = None,
+    success: SuccessOption = None,
     model: Annotated[ModelName, typer.Option("--model", help="How to learn.")] = ModelName.RESPONSE_TYPES,
     quantity: QuantityOption = Quantity.PNS,
     threshold: Annotated[
@@ -63,25 +69,27 @@ def fit(
         parameters |= {"population": str(population), "intervals": intervals}
     if model in (ModelName.MASK_MLP, ModelName.EXACT_MLP):
         parameters["threshold"] = threshold if threshold == "auto" else _whole(threshold)
-    study = pnsight.read_study(
+    study = counted(
         experimental,
         observational,
         treatment=treatment,
         outcome=outcome,
-        covariates=None if covariates is None else pnsight.schema.split_names(covariates),
+        covariates=covariates,
         treated=treated,
         success=success,
     )
-    say(repr(study))
-    for reason, rows in study.dropped.items():
-        say(f"left out: {rows:,} {reason}")
-    if study.ignored:
-        say(f"not used, since only one table has them: {listed(study.ignored)}")
+    _warn_of_contradiction(study)
     pnsight.store.check_place(out)
     with bar("training") as progress:
         fitted = pnsight.store.MODELS[model](**parameters).fit(study, progress)
     pnsight.save(fitted, out)
     say(f"model written to {out}; ask it with: pnsight query {out}")
+
+
+def _warn_of_contradiction(study: pnsight.Study) -> None:
+    found = pnsight.checks.coherence_of(study)
+    if found is not None and found.named:
+        say(f"warning: the tables contradict each other. {found.worst} See: pnsight check")
 
 
 def _whole(text: str) -> int:

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from pnsight._version import __version__
-from pnsight.cli import bench, demo, fit, oracle, query, simulate
+from pnsight.cli import bench, check, demo, fit, oracle, query, simulate
 from pnsight.errors import PnsightError
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ app = typer.Typer(
 app.command("demo")(demo.demo)
 app.command("simulate")(simulate.simulate)
 app.command("oracle")(oracle.oracle)
+app.command("check")(check.check)
 app.command("fit")(fit.fit)
 app.command("query")(query.query)
 app.add_typer(bench.app, name="bench")

@@ -77,3 +77,24 @@ QueriesArgument: TypeAlias = Annotated[
     ),
 ]
 QuantityOption: TypeAlias = Annotated[Quantity, typer.Option("--quantity", help="What to bound.")]
+
+ExperimentalArgument: TypeAlias = Annotated[
+    Path, typer.Argument(help="Table with randomised treatment: CSV or Parquet.")
+]
+ObservationalArgument: TypeAlias = Annotated[
+    Path | None, typer.Argument(help="Table with chosen treatment; may be left out.")
+]
+TreatmentOption: TypeAlias = Annotated[str, typer.Option("--treatment", help="Column that says who was treated.")]
+OutcomeOption: TypeAlias = Annotated[str, typer.Option("--outcome", help="Column that says who responded.")]
+CovariatesOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--covariates", help="Columns that describe people, comma-separated; by default all shared ones, '' for none."
+    ),
+]
+TreatedOption: TypeAlias = Annotated[
+    str | None, typer.Option("--treated", help="Level of the treatment that means treated.")
+]
+SuccessOption: TypeAlias = Annotated[
+    str | None, typer.Option("--success", help="Level of the outcome that means success.")
+]

@@ -15,7 +15,7 @@ import pnsight
 from pnsight.cli.options import Format
 from pnsight.errors import OutputError
 from pnsight.files import replacing
-from pnsight.text import aligned
+from pnsight.text import aligned, as_records
 
 
 def say(message: str) -> None:
@@ -25,14 +25,25 @@ def say(message: str) -> None:
 
 def emit(columns: Mapping[str, Sequence[Any]], kind: Format | None, out: Path | None) -> None:
     """Write a table in the asked format."""
-    kind = kind or _kind_of(out)
+    kind = kind or kind_of(out)
     check_output(kind, out)
-    if out is None:
-        sys.stdout.write(_RENDER[kind](columns))
-    elif kind is Format.PARQUET:
+    if out is not None and kind is Format.PARQUET:
         pnsight.tables.write_parquet(columns, out)
     else:
-        _write(out, _RENDER[kind](columns))
+        put(_RENDER[kind](columns), out)
+
+
+def put(text: str, out: Path | None) -> None:
+    """Write text to the screen, or to a file."""
+    if out is None:
+        sys.stdout.write(text)
+    else:
+        _write(out, text)
+
+
+def put_json(value: Any, out: Path | None) -> None:
+    """Write plain data as JSON."""
+    put(_json_text(value), out)
 
 
 def check_output(kind: Format | None, out: Path | None) -> None:
@@ -43,7 +54,8 @@ def check_output(kind: Format | None, out: Path | None) -> None:
         raise OutputError("Parquet is not for the screen; name a file with --out FILE.parquet.")
 
 
-def _kind_of(out: Path | None) -> Format:
+def kind_of(out: Path | None) -> Format:
+    """The format that the file's ending says, else a table."""
     ending = "" if out is None else out.suffix.lower().lstrip(".")
     return Format(ending) if ending in ("csv", "json", "parquet") else Format.TABLE
 
@@ -74,12 +86,19 @@ def _csv(columns: Mapping[str, Sequence[Any]]) -> str:
 
 
 def _json(columns: Mapping[str, Sequence[Any]]) -> str:
-    rows = zip(*columns.values(), strict=True)
-    records = [{name: _finite(value) for name, value in zip(columns, row, strict=True)} for row in rows]
-    return json.dumps(records, ensure_ascii=False, indent=1, default=str) + "\n"
+    return _json_text(as_records(columns))
+
+
+def _json_text(value: Any) -> str:
+    return json.dumps(_finite(value), ensure_ascii=False, indent=1, default=str) + "\n"
 
 
 def _finite(value: Any) -> Any:
+    """With null for numbers that JSON has no word for."""
+    if isinstance(value, Mapping):
+        return {name: _finite(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
