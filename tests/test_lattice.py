@@ -49,6 +49,14 @@ def test_matching_queries_to_profiles_equals_a_direct_count(study, data):
 
 
 @given(study=studies(), data=st.data())
+def test_the_profiles_a_query_covers_are_those_that_a_direct_count_counts(study, data):
+    queries = data.draw(codes_of(study.schema))
+    each = counted_directly(queries, study.profiles, np.eye(len(study.profiles)))
+    for query, counted in zip(queries, each, strict=True):
+        np.testing.assert_array_equal(lattice.covered(study.profiles, query), np.flatnonzero(counted))
+
+
+@given(study=studies(), data=st.data())
 @settings(max_examples=50)
 def test_gathering_from_the_roll_up_equals_a_direct_count(study, data):
     """Asked often enough, a query is cheaper to gather than to match."""

@@ -190,6 +190,26 @@ def test_the_papers_input_has_thirty_channels():
     assert DIGITS.one_hot(DIGITS.encode("1101X01110")).shape == (1, 30)
 
 
+@given(data=st.data(), schema=schemas())
+@settings(max_examples=60)
+def test_signs_tell_profiles_apart_without_a_column_for_what_never_varies(data, schema):
+    codes = data.draw(codes_of(schema, lowest=0))
+    signs = schema.signs(codes)
+    widths = [{1: 0, 2: 1}.get(size, size) for size in schema.shape]
+    assert signs.shape == (len(codes), sum(widths))
+    assert signs.dtype == np.float32
+    assert set(np.unique(signs)) <= {-1, 1}
+    start = 0
+    for j, (size, width) in enumerate(zip(schema.shape, widths, strict=True)):
+        block = signs[:, start : start + width]
+        if size == 2:
+            np.testing.assert_array_equal(block[:, 0], 2 * codes[:, j] - 1)
+        if size > 2:
+            np.testing.assert_array_equal(block.argmax(axis=1), codes[:, j])
+            np.testing.assert_array_equal((block == 1).sum(axis=1), 1)
+        start += width
+
+
 # --- labels ---------------------------------------------------------------------------------------------
 
 
