@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -153,9 +154,10 @@ def _study_out(study: Study) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, 
     description = {
         "treatment": study.treatment,
         "outcome": study.outcome,
-        "covariates": [{"name": c.name, "levels": list(c.levels)} for c in study.schema.covariates],
+        "covariates": [_covariate_out(covariate) for covariate in study.schema.covariates],
         "dropped": study.dropped,
         "ignored": list(study.ignored),
+        "notes": list(study.notes),
         "experiment_alone": study.observational is None,
     }
     return description, {
@@ -165,7 +167,7 @@ def _study_out(study: Study) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, 
 
 
 def _study_in(description: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any]]) -> Study:
-    schema = Schema(tuple(Covariate(c["name"], tuple(c["levels"])) for c in description["covariates"]))
+    schema = Schema(tuple(_covariate_in(covariate) for covariate in description["covariates"]))
     profiles, counts = arrays["profiles"], arrays["counts"]
     width = 4 if description["experiment_alone"] else 8
     if profiles.shape != (len(profiles), len(schema.names)) or counts.shape != (len(profiles), width):
@@ -179,4 +181,23 @@ def _study_in(description: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any
         description["outcome"],
         description["dropped"],
         tuple(description["ignored"]),
+        tuple(description.get("notes", ())),
     )
+
+
+def _covariate_out(covariate: Covariate) -> dict[str, Any]:
+    """JSON has no infinity: a band that is open at one end has no edge there."""
+    description: dict[str, Any] = {"name": covariate.name, "levels": list(covariate.levels)}
+    if covariate.edges is not None:
+        description["edges"] = [edge if math.isfinite(edge) else None for edge in covariate.edges]
+    if covariate.merged:
+        description["merged"] = list(covariate.merged)
+    return description
+
+
+def _covariate_in(description: dict[str, Any]) -> Covariate:
+    edges = description.get("edges")
+    if edges is not None:
+        outer = (-math.inf, *[math.inf] * (len(edges) - 1))
+        edges = tuple(far if edge is None else float(edge) for edge, far in zip(edges, outer, strict=True))
+    return Covariate(description["name"], tuple(description["levels"]), edges, tuple(description.get("merged", ())))
