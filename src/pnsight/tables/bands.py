@@ -56,10 +56,16 @@ def _text(number: float) -> str:
 
 
 def learn_edges(
-    name: str, asked: int | tuple[float, ...], tables: Sequence[Countable], weights: Weights
+    name: str,
+    asked: int | tuple[float, ...],
+    tables: Sequence[Countable],
+    spans: Mapping[str, Span],
+    weights: Weights,
 ) -> tuple[float, ...]:
-    """Edges of the bands of a column, which every number in the tables must lie between."""
-    spans = {table.role: table.span(name) for table in tables}
+    """Edges of the bands of a column, which every number in the tables must lie between.
+
+    `spans` and `weights` are by the role of the table.
+    """
     if isinstance(asked, int):
         return _quantiles(name, asked, tables, spans, weights)
     for role, span in spans.items():

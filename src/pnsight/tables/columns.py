@@ -21,6 +21,14 @@ class Parts:
     ignored: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
+    def assignment_of(self, role: str) -> str | None:
+        """The column with the probability of being treated, which only an experiment has."""
+        return self.assignment if role == "experimental" else None
+
+    def numbers(self, role: str) -> list[str]:
+        """Columns of a table that weigh its rows."""
+        return [name for name in (self.weight[role], self.assignment_of(role)) if name is not None]
+
 
 def share_out(
     tables: Sequence[Countable],

@@ -15,7 +15,7 @@ from pnsight.schema import Codes, Schema, label, level_order
 from pnsight.study import Study, cell_counts
 from pnsight.tables.bands import Bands, check_bands, learn_edges
 from pnsight.tables.columns import Parts, share_out
-from pnsight.tables.countable import Countable
+from pnsight.tables.countable import Countable, Span
 from pnsight.tables.counted import Column, Counted, count_table
 from pnsight.tables.levels import (
     MISSING_CHOICES,
@@ -82,8 +82,13 @@ def read_study(
     opened = [open_table(source, role) for role, source in sources.items() if source is not None]
     parts = share_out(opened, treatment, outcome, covariates, weight, assignment)
     asked = check_bands(bands or {}, parts.covariates)
-    tables = [_with_numbers(table, parts, list(asked)) for table in opened]
-    edges = {name: learn_edges(name, how, tables, parts.weight) for name, how in asked.items()}
+    numbers = {table.role: [*asked, *parts.numbers(table.role)] for table in opened}
+    tables = [table.numeric(numbers[table.role]) for table in opened]
+    spans = {table.role: _spans(table, numbers[table.role], parts) for table in tables}
+    edges = {
+        name: learn_edges(name, how, tables, {role: found[name] for role, found in spans.items()}, parts.weight)
+        for name, how in asked.items()
+    }
     counted = [_counted(table, i, len(tables), parts, edges, progress) for i, table in enumerate(tables)]
     x_of = _truth_table(treatment, "treatment", "treated", treated, [table.x for table in counted])
     y_of = _truth_table(outcome, "outcome", "success", success, [table.y for table in counted])
@@ -107,31 +112,29 @@ def _refuse_bad_choices(missing: Missing, merge_rare: int | None) -> None:
         raise TableError(f"merge_rare is {merge_rare}; expected a number of rows, at least 1.")
 
 
-def _with_numbers(table: Countable, parts: Parts, banded: list[str]) -> Countable:
-    """The table with its numbers as numbers, once its weights and probabilities are found to make sense."""
-    weight = parts.weight[table.role]
-    assignment = parts.assignment if table.role == "experimental" else None
-    numeric = table.numeric([*banded, *(name for name in (weight, assignment) if name is not None)])
+def _spans(table: Countable, numbers: list[str], parts: Parts) -> dict[str, Span]:
+    """Ranges of the columns that must hold numbers; weights and probabilities must be in every row, and make sense."""
+    if not numbers:
+        return {}
+    spans = table.spans(numbers)
+    weight, assignment = parts.weight[table.role], parts.assignment_of(table.role)
     if weight is not None:
-        _refuse_outside(numeric, weight, "weight", "zero or more", lambda number: 0 <= number < np.inf)
+        _refuse_outside(table, weight, "weight", "zero or more", spans[weight], lambda number: 0 <= number < np.inf)
     if assignment is not None:
         expected = "a probability of being treated, above 0 and below 1"
-        _refuse_outside(numeric, assignment, "assignment", expected, lambda number: 0 < number < 1)
-    return numeric
+        _refuse_outside(table, assignment, "assignment", expected, spans[assignment], lambda number: 0 < number < 1)
+    return spans
 
 
-def _refuse_outside(table: Countable, name: str, part: str, expected: str, fits: Callable[[float], bool]) -> None:
-    span = table.span(name)
+def _refuse_outside(
+    table: Countable, name: str, part: str, expected: str, span: Span, fits: Callable[[float], bool]
+) -> None:
+    column = f"{part} column {name!r} of the {table.role} table"
     if span.missing:
-        raise TableError(
-            f"{part} column {name!r} of the {table.role} table has no number in {span.missing:,} rows; "
-            f"expected {expected} in every row."
-        )
+        raise TableError(f"{column} has no number in {span.missing:,} rows; expected {expected} in every row.")
     for number in (span.low, span.high):
         if number is not None and not fits(number):
-            raise TableError(
-                f"{part} column {name!r} of the {table.role} table holds {label(number)}; expected {expected}."
-            )
+            raise TableError(f"{column} holds {label(number)}; expected {expected}.")
 
 
 def _counted(

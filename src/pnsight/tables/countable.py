@@ -29,6 +29,14 @@ class Span:
     high: float | None
     missing: int
 
+    @classmethod
+    def of(cls, said: Sequence[Any], rows: int) -> Span:
+        """From what an engine says of a column of that many rows: smallest, largest, and how many numbers there are."""
+        low, high, present = said
+        if not present:
+            return cls(None, None, rows)
+        return cls(float(low), float(high), rows - int(present))
+
 
 @dataclass(frozen=True)
 class Cells:
@@ -62,11 +70,6 @@ class Grouping:
     edges: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     weight: str | None = None
     assignment: str | None = None
-
-    @property
-    def numbers(self) -> list[str]:
-        """Columns that must hold numbers."""
-        return [*self.edges, *(name for name in (self.weight, self.assignment) if name is not None)]
 
 
 @dataclass(frozen=True)
@@ -103,8 +106,8 @@ class Countable(Protocol):
     def numeric(self, columns: Sequence[str]) -> Countable:
         """The same table with these columns as numbers; refuses what is no number."""
 
-    def span(self, column: str) -> Span:
-        """The range of a numeric column."""
+    def spans(self, columns: Sequence[str]) -> dict[str, Span]:
+        """The range of each of these numeric columns."""
 
     def cells(self, column: str, low: float, high: float, weight: str | None) -> Cells:
         """The numbers from `low` to `high` in about `CELLS` cells of equal width, and one cell on either side."""

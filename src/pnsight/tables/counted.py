@@ -123,8 +123,8 @@ class Counted:
 def count_table(table: Countable, parts: Parts, edges: Mapping[str, tuple[float, ...]], report: Report) -> Counted:
     """Group a table by all columns that matter, and translate what comes back."""
     keys = [*parts.covariates, parts.treatment, parts.outcome]
-    assignment = parts.assignment if table.role == "experimental" else None
-    groups = table.groups(Grouping(keys, edges, parts.weight[table.role], assignment), report)
+    weight, assignment = parts.weight[table.role], parts.assignment_of(table.role)
+    groups = table.groups(Grouping(keys, edges, weight, assignment), report)
     if not len(groups.rows):
         raise TableError(f"the {table.role} table has no rows; it needs at least one below its header.")
     columns = {

@@ -125,14 +125,14 @@ class SqlTable:
         number: ColumnElement[float] = sa.cast(self.source.c[name], sa.Double)
         return number
 
-    def span(self, column: str) -> Span:
-        """The range of a numeric column."""
-        func, number = _sqlalchemy().func, self._number(column)
-        asked = _sqlalchemy().select(func.min(number), func.max(number), func.count(number), func.count())
-        ((low, high, present, rows),) = self._fetch(asked.select_from(self.source))
-        if not present:
-            return Span(None, None, int(rows))
-        return Span(float(low), float(high), int(rows) - int(present))
+    def spans(self, columns: Sequence[str]) -> dict[str, Span]:
+        """The range of each of these numeric columns."""
+        sa = _sqlalchemy()
+        asked = [
+            ask(number) for number in map(self._number, columns) for ask in (sa.func.min, sa.func.max, sa.func.count)
+        ]
+        ((rows, *found),) = self._fetch(sa.select(sa.func.count(), *asked).select_from(self.source))
+        return {name: Span.of(found[3 * i : 3 * i + 3], int(rows)) for i, name in enumerate(columns)}
 
     def cells(self, column: str, low: float, high: float, weight: str | None) -> Cells:
         """The numbers from `low` to `high` in about `CELLS` cells of equal width, and one cell on either side."""

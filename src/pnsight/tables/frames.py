@@ -93,15 +93,19 @@ class FrameTable:
             raise not_numbers(name, self.role, listed(map(repr, found)))
         return nw.from_native(relation.project(f"* REPLACE ({number} AS {column})"))
 
-    def span(self, column: str) -> Span:
-        """The range of a numeric column."""
-        number = nw.col(self._column(column))
-        asked = (number.min().alias("low"), number.max().alias("high"), number.count().alias("present"))
+    def spans(self, columns: Sequence[str]) -> dict[str, Span]:
+        """The range of each of these numeric columns."""
+        asked = [
+            number.alias(f"{what}{i}")
+            for i, column in enumerate(map(nw.col, map(self._column, columns)))
+            for what, number in (("low", column.min()), ("high", column.max()), ("present", column.count()))
+        ]
         found = self._fetch(self.frame.select(*asked, nw.len().alias("rows")))
-        low, high, present, rows = (found[name].tolist()[0] for name in ("low", "high", "present", "rows"))
-        if not present:
-            return Span(None, None, int(rows))
-        return Span(float(low), float(high), int(rows) - int(present))
+        (rows,) = found["rows"].tolist()
+        return {
+            name: Span.of([found[f"{what}{i}"].tolist()[0] for what in ("low", "high", "present")], int(rows))
+            for i, name in enumerate(columns)
+        }
 
     def cells(self, column: str, low: float, high: float, weight: str | None) -> Cells:
         """The numbers from `low` to `high` in about `CELLS` cells of equal width, and one cell on either side."""
@@ -113,7 +117,7 @@ class FrameTable:
             .otherwise(nw.when(number > high).then(nw.lit(2.0 * CELLS)).otherwise(inside))
         )
         present = self.frame.filter(~number.is_null())
-        whole = cell.cast(nw.Int64)  # engines round differently; all keep the order
+        whole = cell.round(0)  # engines round halves differently; all keep the order
         held = present.select(whole.alias("cell"), number.alias("number"), self._weight(weight).alias("weight"))
         low_high = nw.col("number").min().alias("low"), nw.col("number").max().alias("high")
         found = self._fetch(held.group_by("cell").agg(*low_high, nw.col("weight").sum().alias("rows")))
