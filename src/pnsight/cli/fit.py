@@ -12,7 +12,22 @@ import pnsight
 from pnsight.cli.bar import bar
 from pnsight.cli.options import Quantity, QuantityOption, SeedOption
 from pnsight.cli.output import say
-from pnsight.errors import listed
+from pnsight.cli.reading import (
+    AssignmentOption,
+    BandsOption,
+    CovariatesOption,
+    ExperimentalArgument,
+    MergeRareOption,
+    Missing,
+    MissingOption,
+    ObservationalArgument,
+    OutcomeOption,
+    SuccessOption,
+    TreatedOption,
+    TreatmentOption,
+    WeightOption,
+    read_tables,
+)
 
 
 class ModelName(StrEnum):
@@ -23,23 +38,44 @@ class ModelName(StrEnum):
     PLUG_IN = "plug-in"
 
 
+class Mix(StrEnum):
+    """How the plug-in mixes profiles."""
+
+    ROWS = "rows"
+    PROFILES = "profiles"
+
+
+class Population(StrEnum):
+    """Whose mix of profiles."""
+
+    OBSERVATIONAL = "observational"
+    EXPERIMENTAL = "experimental"
+    POOLED = "pooled"
+
+
 def fit(
-    experimental: Annotated[Path, typer.Argument(help="Table with randomised treatment: CSV or Parquet.")],
-    observational: Annotated[Path | None, typer.Argument(help="Table with chosen treatment; may be left out.")] = None,
+    experimental: ExperimentalArgument,
+    observational: ObservationalArgument = None,
     *,
-    treatment: Annotated[str, typer.Option("--treatment", help="Column that says who was treated.")],
-    outcome: Annotated[str, typer.Option("--outcome", help="Column that says who responded.")],
+    treatment: TreatmentOption,
+    outcome: OutcomeOption,
     out: Annotated[Path, typer.Option("--out", help="Folder for the model.")],
-    covariates: Annotated[
-        str | None,
-        typer.Option(
-            "--covariates",
-            help="Columns that describe people, comma-separated; by default all shared ones, '' for none.",
-        ),
-    ] = None,
-    treated: Annotated[str | None, typer.Option("--treated", help="Level of the treatment that means treated.")] = None,
-    success: Annotated[str | None, typer.Option("--success", help="Level of the outcome that means success.")] = None,
+    covariates: CovariatesOption = None,
+    treated: TreatedOption = None,
+    success: SuccessOption = None,
+    bands: BandsOption = None,
+    merge_rare: MergeRareOption = None,
+    missing: MissingOption = Missing.ERROR,
+    weight: WeightOption = None,
+    assignment: AssignmentOption = None,
     model: Annotated[ModelName, typer.Option("--model", help="How to learn.")] = ModelName.PLUG_IN,
+    mix: Annotated[
+        Mix,
+        typer.Option("--mix", help="How plug-in answers open queries: by adding up rows, or profile by profile."),
+    ] = Mix.ROWS,
+    population: Annotated[
+        Population, typer.Option("--population", help="Whose mix of profiles an open query is about.")
+    ] = Population.OBSERVATIONAL,
     quantity: QuantityOption = Quantity.PNS,
     threshold: Annotated[
         str, typer.Option("--threshold", help="Rows a query needs to train a bound regressor, or auto.")
@@ -48,27 +84,43 @@ def fit(
 ) -> None:
     """Learn from an experimental and an observational table."""
     parameters: dict[str, Any] = {"quantity": str(quantity)}
-    if model is not ModelName.PLUG_IN:
+    if model is ModelName.PLUG_IN:
+        parameters |= {"mix": str(mix), "population": str(population)}
+    else:
         parameters |= {"random_state": seed, "threshold": threshold if threshold == "auto" else _whole(threshold)}
-    study = pnsight.read_study(
+    study = read_tables(
         experimental,
         observational,
         treatment=treatment,
         outcome=outcome,
-        covariates=None if covariates is None else pnsight.schema.split_names(covariates),
+        covariates=covariates,
         treated=treated,
         success=success,
+        bands=bands,
+        merge_rare=merge_rare,
+        missing=missing,
+        weight=weight,
+        assignment=assignment,
     )
-    say(repr(study))
-    for reason, rows in study.dropped.items():
-        say(f"left out: {rows:,} {reason}")
-    if study.ignored:
-        say(f"not used, since only one table has them: {listed(study.ignored)}")
+    chosen = pnsight.store.MODELS[model](**parameters)
     pnsight.store.check_place(out)
     with bar("training") as progress:
-        fitted = pnsight.store.MODELS[model](**parameters).fit(study, progress)
+        fitted = chosen.fit(study, progress)
     pnsight.save(fitted, out)
+    if fitted.pools_rows:
+        _warn(study)
     say(f"model written to {out}; ask it with: pnsight query {out}")
+
+
+def _warn(study: pnsight.Study) -> None:
+    """Say why answers to open queries may mislead."""
+    found = pnsight.tables.concerns(study)
+    if found:
+        say(
+            f"warning: {' and '.join(found)}; this model adds up rows, so it would take that for an effect wherever a "
+            "query leaves covariates open. Use --model plug-in --mix profiles, and --population to say whose mix; or "
+            "--assignment, where the probability of treatment is known."
+        )
 
 
 def _whole(text: str) -> int:

@@ -39,15 +39,15 @@ class Quantity(StrEnum):
     HARM = "harm"
 
 
-Number = TypeVar("Number", int, float)
+Number = TypeVar("Number", int, float, int | None)
 
 
 def within(low: float, high: float = math.inf) -> Callable[[Number], Number]:
-    """A check for an option's value that says which value it refuses."""
+    """A check for an option's value, if it has one, that says which value it refuses."""
     expected = f"between {low} and {high}" if math.isfinite(high) else f"at least {low}"
 
     def check(value: Number) -> Number:
-        if not low <= value <= high:
+        if value is not None and not low <= value <= high:
             raise typer.BadParameter(f"{value} was given; expected {expected}.")
         return value
 
