@@ -32,13 +32,15 @@ MODELS: dict[str, type[Model]] = {model.name: model for model in (PlugIn, MaskML
 
 
 def check_place(folder: str | os.PathLike[str]) -> None:
-    """Refuse a folder that `save_model` would refuse, before the work of fitting."""
+    """Refuse a folder that `save_model` would refuse, before the work of fitting; nothing is made yet."""
     path = Path(folder)
     try:
         _refuse_foreign(path)
-        path.mkdir(parents=True, exist_ok=True)
+        nearest = next(place for place in (path, *path.absolute().parents) if place.exists())
     except OSError as error:
         raise OutputError(f"cannot write the model to {str(path)!r}: {error.strerror}.") from None
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK):
+        raise OutputError(f"cannot write the model to {str(path)!r}: {str(nearest)!r} is no folder to write to.")
 
 
 def save_model(model: Model, folder: str | os.PathLike[str]) -> None:
@@ -61,6 +63,7 @@ def save_model(model: Model, folder: str | os.PathLike[str]) -> None:
     }
     check_place(path)
     try:
+        path.mkdir(parents=True, exist_ok=True)
         with replacing(path / file) as scratch:
             scratch.write_bytes(content)
         with replacing(path / "model.json") as scratch:

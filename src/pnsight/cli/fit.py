@@ -86,8 +86,11 @@ def fit(
     parameters: dict[str, Any] = {"quantity": str(quantity)}
     if model is ModelName.PLUG_IN:
         parameters |= {"mix": str(mix), "population": str(population)}
+    elif mix is not Mix.ROWS or population is not Population.OBSERVATIONAL:
+        raise typer.BadParameter(f"they are for plug-in; {model} was given.", param_hint="--mix and --population")
     else:
         parameters |= {"random_state": seed, "threshold": threshold if threshold == "auto" else _whole(threshold)}
+    pnsight.store.check_place(out)
     study = read_tables(
         experimental,
         observational,
@@ -103,7 +106,6 @@ def fit(
         assignment=assignment,
     )
     chosen = pnsight.store.MODELS[model](**parameters)
-    pnsight.store.check_place(out)
     with bar("training") as progress:
         fitted = chosen.fit(study, progress)
     pnsight.save(fitted, out)
@@ -117,9 +119,9 @@ def _warn(study: pnsight.Study) -> None:
     found = pnsight.tables.concerns(study)
     if found:
         say(
-            f"warning: {' and '.join(found)}; this model adds up rows, so it would take that for an effect wherever a "
-            "query leaves covariates open. Use --model plug-in --mix profiles, and --population to say whose mix; or "
-            "--assignment, where the probability of treatment is known."
+            f"warning: {' and '.join(found)}; this model adds up rows, so its answers mislead where a query leaves "
+            "covariates open. Use --model plug-in --mix profiles, and --population to say whose mix; against the first "
+            "--assignment helps too, where the probability of treatment is known."
         )
 
 

@@ -100,10 +100,10 @@ class PlugIn(LawModel):
         study = self.study
         own = Law.from_counts(study.experimental, study.observational)
         parts = np.column_stack([own.a, own.b] if own.joint is None else [own.a, own.b, own.joint])
-        known = ~np.isnan(parts).any(axis=1)
+        unknown = np.isnan(parts.sum(axis=1))
         people = self._people()
-        covered = np.where(known, people, 0.0)
-        weighed = np.where(known[:, None], parts, 0.0) * covered[:, None]
+        covered = np.where(unknown, 0.0, people)
+        weighed = np.nan_to_num(parts) * covered[:, None]
         sums = lattice.sum_over(study.schema, codes, study.profiles, np.column_stack([weighed, covered, people]))
         share = _ratio(sums[:, -2], sums[:, -1])
         mixed = _ratio(sums[:, :-2], sums[:, -2:-1])

@@ -204,7 +204,7 @@ def _engine(url: str, role: str) -> Engine:
             f"the {role} table {shown!r} is of a kind of database that SQLAlchemy does not know; expected for example "
             "sqlite:///FILE or postgresql://USER@HOST/BASE."
         ) from None
-    except sa.exc.ArgumentError:
+    except (sa.exc.ArgumentError, ValueError):
         raise TableError(f"the {role} table {shown!r} is not a URL that SQLAlchemy understands; check it.") from None
     except ImportError as error:
         raise TableError(f"the {role} table {shown!r} needs a driver: {error}. Install it with pip.") from None
@@ -256,7 +256,7 @@ def _query(engine: Engine, query: str, role: str) -> FromClause:
     text = sa.text(query.strip().rstrip(";").replace(":", "\\:"))  # a colon is the user's, not a parameter of ours
     with engine.connect() as connection:
         names = list(connection.execute(sa.select(sa.text("*")).select_from(text.columns().subquery()).limit(0)).keys())
-    refuse_repeated_names(names, f"the {role} table")
+    refuse_repeated_names([re.sub(r":\d+$", "", name) for name in names], f"the {role} table")  # SQLite numbers them
     found: FromClause = text.columns(*(sa.column(name) for name in names)).subquery()
     return found
 

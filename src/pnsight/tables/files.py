@@ -8,9 +8,10 @@ import gzip
 import os
 import re
 import tempfile
+import zlib
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import duckdb
 
@@ -21,6 +22,7 @@ from pnsight.tables.frames import FrameTable
 _CSV = (".csv", ".csv.gz", ".tsv", ".txt")
 _PARQUET = (".parquet", ".pq")
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_READ_AT_ONCE = 1 << 20
 _ENCODING = "it is not in UTF-8; convert it first, for example with: iconv -f LATIN1 -t UTF-8"
 
 
@@ -50,13 +52,16 @@ def open_files(path: Path, role: str) -> FrameTable:
     kind = _kind(paths, role)
     connection = new_connection()
     try:
+        if kind is _CSV:
+            for each in paths:
+                _refuse_odd_bytes(each, role)
         opened = [_open(connection, [each], kind, role) for each in paths]
         _refuse_other_columns(paths, opened, role)
         relation = opened[0] if len(opened) == 1 else _open(connection, paths, kind, role)
     except duckdb.Error as error:
         raise TableError(f"the {role} table {str(path)!r} cannot be read: {_hint(error)}") from None
-    except (EOFError, gzip.BadGzipFile) as error:
-        raise TableError(f"the {role} table {str(path)!r} cannot be read: it is cut short ({error}).") from None
+    except (EOFError, OSError, zlib.error) as error:
+        raise TableError(f"the {role} table {str(path)!r} cannot be read: {error}.") from None
     return FrameTable.of(relation, role, connection)
 
 
@@ -136,7 +141,8 @@ def _open_csv(
 def _refuse_odd_header(path: Path, columns: list[str], role: str) -> None:
     """Columns that DuckDB renamed, since another has the name, and lines it could not split."""
     table = f"the {role} table {str(path)!r}"
-    header = _first_line(path, table)
+    with _opened(path) as file:
+        header = file.readline().decode("utf-8-sig", errors="replace")
     for delimiter in ",;\t|":
         names = next(csv.reader([header], delimiter=delimiter), [])
         if len(names) == len(columns):
@@ -148,13 +154,17 @@ def _refuse_odd_header(path: Path, columns: list[str], role: str) -> None:
         )
 
 
-def _first_line(path: Path, table: str) -> str:
-    opener = gzip.open if path.name.lower().endswith(".gz") else open
-    with opener(path, "rb") as file:
-        line: bytes = file.readline()
-    if line.startswith(_UTF_16):
-        raise TableError(f"{table} cannot be read: {_ENCODING.replace('LATIN1', 'UTF-16')}.")
-    return line.decode("utf-8-sig", errors="replace")
+def _opened(path: Path) -> BinaryIO | gzip.GzipFile:
+    return gzip.open(path, "rb") if path.name.lower().endswith(".gz") else path.open("rb")
+
+
+def _refuse_odd_bytes(path: Path, role: str) -> None:
+    """Text of two bytes a letter; and compressed files that are cut short, which DuckDB takes for whole."""
+    with _opened(path) as file:
+        if file.read(2) in _UTF_16:
+            raise TableError(f"the {role} table {str(path)!r} cannot be read: {_ENCODING.replace('LATIN1', 'UTF-16')}.")
+        while isinstance(file, gzip.GzipFile) and file.read(_READ_AT_ONCE):
+            pass
 
 
 def _refuse_other_columns(paths: list[Path], opened: list[duckdb.DuckDBPyRelation], role: str) -> None:
