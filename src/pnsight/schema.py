@@ -59,7 +59,7 @@ def label(value: Any) -> str | None:
 
 
 def _float_label(value: float) -> str:
-    return str(int(value)) if value.is_integer() else repr(float(value))
+    return str(int(value)) if float(value).is_integer() else repr(float(value))
 
 
 def _text_label(text: str) -> str | None:

@@ -55,6 +55,8 @@ class FrameTable:
                 f"the {role} table is a {type(native).__name__}; give a path to a CSV or Parquet file, the URL of a "
                 "SQL database, or a pandas, Polars, Arrow, DuckDB, Dask, Spark or Ibis table."
             ) from None
+        except Exception as error:  # whatever the user's own engine may raise, of a lazy table that is not there
+            raise unreadable(role, error) from error
         for name in names:
             if not isinstance(name, str):
                 raise TableError(
@@ -178,7 +180,7 @@ class FrameTable:
         how: dict[str, Any] = {"engine": "streaming"} if frame.implementation.is_polars() else {}
         try:
             return frame.collect(**how)
-        except Exception as error:  # whatever the user's own plan and engine may raise
+        except Exception as error:  # as above
             raise unreadable(self.role, error) from error
 
 
