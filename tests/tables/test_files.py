@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import gzip
 
-import duckdb
 import pandas
+import polars
 import pytest
 
 import pnsight
@@ -90,9 +90,6 @@ def test_counting_reports_each_table_and_ends_at_the_end(tmp_path):
     assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)
 
 
-def test_a_relation_of_a_closed_connection_is_an_error_of_the_table():
-    connection = duckdb.connect()
-    relation = connection.sql("SELECT 1 AS x, 1 AS y, 'a' AS z")
-    connection.close()
-    with pytest.raises(TableError, match="the experimental table cannot be read"):
-        pnsight.read_study(relation, treatment="x", outcome="y")
+def test_a_lazy_table_that_is_not_there_is_an_error_of_the_table(tmp_path):
+    with pytest.raises(TableError, match="the experimental table cannot be read: No such file"):
+        rows_of(polars.scan_parquet(tmp_path / "nowhere.parquet"))
