@@ -114,8 +114,8 @@ def _refuse_renamed(
     connection: duckdb.DuckDBPyConnection, relation: duckdb.DuckDBPyRelation, name: str, table: str
 ) -> None:
     """DuckDB renames a column whose name another one has, whatever their case."""
-    fields = connection.execute("SELECT name FROM parquet_schema(?)", [name]).fetchall()
-    known = [field[0] for field in fields]
+    escaped = name.replace("'", "''")  # not as a parameter, for which DuckDB would load pandas
+    known = [row[0] for row in connection.execute(f"SELECT name FROM parquet_schema('{escaped}')").fetchall()]
     if any(column not in known for column in relation.columns):
         refuse_repeated_names(known[1:], table)
 
