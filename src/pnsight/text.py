@@ -31,7 +31,7 @@ def _number_text(value: float) -> str:
 
 def count_text(rows: float) -> str:
     """A number of rows: whole, or to a tenth where rows had weights that are not whole."""
-    return f"{rows:,.0f}" if float(rows).is_integer() else f"{rows:,.1f}"
+    return f"{rows:,.1f}".removesuffix(".0")
 
 
 def aligned(columns: Mapping[str, Sequence[Any]]) -> str:
