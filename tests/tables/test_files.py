@@ -43,6 +43,11 @@ def test_a_file_of_exactly_that_name_wins_over_the_pattern(tmp_path):
     assert rows_of(tmp_path / "trial-*.csv") == 8
 
 
+@pytest.mark.parametrize("name", ["it's [1]", "50% off", "né"])
+def test_a_file_may_be_called_anything(name, tmp_path):
+    assert rows_of(as_parquet({"z": ["a", "b"], "x": [0, 1], "y": [1, 1]}, tmp_path / name)) == 2
+
+
 def test_files_of_one_table_may_have_their_columns_in_another_order(tmp_path):
     write_csv(tmp_path / "part-1.csv", "z,x,y", ["a,0,1", "a,1,1"])
     write_csv(tmp_path / "part-2.csv", "y,z,x", ["1,a,0", "1,a,1"])

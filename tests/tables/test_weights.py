@@ -63,9 +63,11 @@ def test_the_weight_is_no_covariate():
     assert study_of(ADDED_UP, missing="drop", weight="n", bands={"age": 3}).schema.names == ("sex", "age")
 
 
-def test_a_row_of_weight_zero_counts_nothing():
-    table = pandas.DataFrame({"x": [1, 0, 1], "y": [1, 0, 0], "w": [2, 3, 0]})
-    assert study_of(table, weight="w").experimental.tolist() == [[2, 0, 0, 3]]
+def test_a_row_of_weight_zero_counts_nothing_and_lacks_nothing():
+    table = pandas.DataFrame({"sex": ["F", "F", None], "x": [1, 0, 1], "y": [1, 0, 0], "w": [2, 3, 0]})
+    study = study_of(table, weight="w")
+    assert study.experimental.tolist() == [[2, 0, 0, 3]]
+    assert study.schema.covariates[0].levels == ("F",)
 
 
 # --- assignment ------------------------------------------------------------------------------------------

@@ -115,10 +115,10 @@ def _quantile(name: str, rank: float, cells: Cells, tables: Sequence[Countable],
     """The smallest number with more than `rank` of the weight at or below it, closed in on in a few passes."""
     low, high = _bracket(cells, rank)
     while low < high:
-        closer = _bracket(_cells(name, low, high, tables, weights), rank)
-        if closer == (low, high):  # numbers too near to each other to part
+        from_low, to_high = _bracket(_cells(name, low, high, tables, weights), rank)
+        if from_low <= low and to_high >= high:  # numbers too near to each other to part
             return low
-        low, high = closer
+        low, high = max(low, from_low), min(high, to_high)
     return low
 
 

@@ -127,6 +127,8 @@ def count_table(table: Countable, parts: Parts, edges: Mapping[str, tuple[float,
     groups = table.groups(Grouping(keys, edges, weight, assignment), report)
     if not len(groups.rows):
         raise TableError(f"the {table.role} table has no rows; it needs at least one below its header.")
+    if not groups.rows.any():
+        raise TableError(f"all rows of the {table.role} table have weight zero; nothing to count.")
     columns = {
         name: Column.of_bands(values, edges[name]) if name in edges else Column.of(values, name, table.role)
         for name, values in groups.values.items()
@@ -134,15 +136,9 @@ def count_table(table: Countable, parts: Parts, edges: Mapping[str, tuple[float,
     if len(groups.rows) >= MOST_GROUPS:
         raise _too_many_groups(table.role, columns)
     covariates = {name: columns[name] for name in parts.covariates}
-    return Counted(
-        table.role,
-        columns[parts.treatment],
-        columns[parts.outcome],
-        covariates,
-        groups.rows,
-        groups.treated,
-        groups.untreated,
-    )
+    x, y = columns[parts.treatment], columns[parts.outcome]
+    counted = Counted(table.role, x, y, covariates, groups.rows, groups.treated, groups.untreated)
+    return counted.take(groups.rows > 0)
 
 
 def _too_many_groups(role: str, columns: Mapping[str, Column]) -> LimitError:

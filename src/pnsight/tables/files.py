@@ -46,22 +46,15 @@ def new_connection() -> duckdb.DuckDBPyConnection:
 
 def open_files(path: Path, role: str) -> FrameTable:
     """The table in a file or, if there is no file of exactly that name, in all files that match it as a pattern."""
-    paths = [path] if os.path.exists(path) else _matching(path, role)
-    for each in paths:
-        _refuse_no_file(each, role)
-    kind = _kind(paths, role)
     connection = new_connection()
     try:
-        if kind is _CSV:
-            for each in paths:
-                _refuse_odd_bytes(each, role)
+        paths = [path] if os.path.exists(path) else _matching(path, role)
+        kind = _kind(paths, role)
         opened = [_open(connection, [each], kind, role) for each in paths]
         _refuse_other_columns(paths, opened, role)
         relation = opened[0] if len(opened) == 1 else _open(connection, paths, kind, role)
-    except duckdb.Error as error:
+    except (duckdb.Error, EOFError, OSError, zlib.error) as error:
         raise TableError(f"the {role} table {str(path)!r} cannot be read: {_hint(error)}") from None
-    except (EOFError, OSError, zlib.error) as error:
-        raise TableError(f"the {role} table {str(path)!r} cannot be read: {error}.") from None
     return FrameTable.of(relation, role, connection)
 
 
@@ -76,6 +69,8 @@ def _matching(path: Path, role: str) -> list[Path]:
 
 def _kind(paths: list[Path], role: str) -> tuple[str, ...]:
     """The endings of the format that all files have."""
+    for path in paths:
+        _refuse_no_file(path, role)
     for kind in (_PARQUET, _CSV):
         if all(path.name.lower().endswith(kind) for path in paths):
             return kind
@@ -124,6 +119,8 @@ def _open_csv(
     connection: duckdb.DuckDBPyConnection, paths: list[Path], names: Any, role: str
 ) -> duckdb.DuckDBPyRelation:
     """All columns as text, so that no value depends on a guess of its type."""
+    if len(paths) == 1:
+        _refuse_odd_bytes(paths[0], role)
     relation = connection.read_csv(
         names,
         all_varchar=True,
@@ -183,6 +180,6 @@ def _literal(path: Path) -> str:
     return re.sub(r"([*?[])", r"[\1]", str(path))
 
 
-def _hint(error: duckdb.Error) -> str:
-    """What DuckDB says, or what it means if the text is not in UTF-8."""
-    return f"{_ENCODING}." if re.search("unicode|utf-?8|encod", str(error), re.IGNORECASE) else reason(error)
+def _hint(error: Exception) -> str:
+    """What the reader says, or what it means if the text is not in UTF-8."""
+    return f"{_ENCODING}." if re.search("unicode|utf-?8", str(error), re.IGNORECASE) else reason(error)

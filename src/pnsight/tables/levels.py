@@ -47,8 +47,6 @@ def _plain(rows: np.float64) -> float:
 def _some_rows(table: Counted, what: str) -> Counted:
     if not len(table.rows):
         raise TableError(f"the {table.role} table has no rows with {what}; nothing to count.")
-    if not table.rows.sum() > 0:
-        raise TableError(f"all rows of the {table.role} table have weight zero; nothing to count.")
     return table
 
 
