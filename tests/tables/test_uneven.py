@@ -45,6 +45,7 @@ def test_uneven_arms_and_tables_that_differ_are_told_apart():
     thinned[study.profiles[:, 3] == 1, :2] /= 3
     (arms,) = concerns(replace(study, experimental=thinned, observational=None))
     assert arms.startswith("the experiment treats some profiles more often")
+    assert concerns(replace(study, experimental=thinned, observational=None), reweighted=True) == []
     older = np.where(study.profiles[:, [3]] == 1, study.observational / 3, study.observational)
     (tables,) = concerns(replace(study, observational=older))
     assert tables.startswith("the two tables mix the covariates differently")

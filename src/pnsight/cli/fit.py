@@ -110,16 +110,15 @@ def fit(
         fitted = chosen.fit(study, progress)
     pnsight.save(fitted, out)
     if fitted.pools_rows:
-        _warn(study)
+        _warn(pnsight.tables.concerns(study, reweighted=assignment is not None))
     say(f"model written to {out}; ask it with: pnsight query {out}")
 
 
-def _warn(study: pnsight.Study) -> None:
+def _warn(concerns: list[str]) -> None:
     """Say why answers to open queries may mislead."""
-    found = pnsight.tables.concerns(study)
-    if found:
+    if concerns:
         say(
-            f"warning: {' and '.join(found)}; this model adds up rows, so its answers mislead where a query leaves "
+            f"warning: {' and '.join(concerns)}; this model adds up rows, so its answers mislead where a query leaves "
             "covariates open. Use --model plug-in --mix profiles, and --population to say whose mix; against the first "
             "--assignment helps too, where the probability of treatment is known."
         )

@@ -34,10 +34,13 @@ def unevenness(first: FloatArray, second: FloatArray) -> float:
     return math.sqrt(excess / float(rows.sum()) * (1 - share) / share)
 
 
-def concerns(study: Study) -> list[str]:
-    """Why queries that leave covariates open should not simply add up rows; empty when they may."""
+def concerns(study: Study, reweighted: bool = False) -> list[str]:
+    """Why queries that leave covariates open should not simply add up rows; empty when they may.
+
+    Where the experiment was `reweighted` by known probabilities its arms are even already, and noisier than counts.
+    """
     trial, registry = study.experimental, study.observational
-    arms = unevenness(trial[:, :2].sum(axis=1), trial[:, 2:].sum(axis=1))
+    arms = 0.0 if reweighted else unevenness(trial[:, :2].sum(axis=1), trial[:, 2:].sum(axis=1))
     tables = 0.0 if registry is None else unevenness(trial.sum(axis=1), registry.sum(axis=1))
     found = []
     if arms >= MATERIAL:
