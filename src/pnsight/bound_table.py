@@ -39,7 +39,8 @@ class BoundTable:
     """Bounds of one quantity for many queries; lower <= upper wherever `status` is ok, NaN elsewhere.
 
     All arrays have shape (queries,). The four interval columns are NaN for models that give no intervals.
-    `kept` holds columns of the caller's own table of queries, shown before the answers.
+    `kept` holds columns of the caller's own table of queries, shown before the answers, and `notes` what a reader
+    of the table should know.
     """
 
     quantity: str
@@ -55,6 +56,7 @@ class BoundTable:
     upper_high: FloatArray | None = None
     level: float | None = None
     kept: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -106,7 +108,8 @@ class BoundTable:
     def __repr__(self) -> str:
         columns = {name: values[:_SHOWN_ROWS] for name, values in self.columns().items()}
         more = f"\n... {len(self) - _SHOWN_ROWS:,} more rows" if len(self) > _SHOWN_ROWS else ""
-        return f"bounds on {self.quantity}\n{aligned(columns)}{more}"
+        notes = "".join(f"\n{note}" for note in self.notes)
+        return f"bounds on {self.quantity}\n{aligned(columns)}{more}{notes}"
 
     def _repr_html_(self) -> str:
         columns = {name: values[:_SHOWN_ROWS] for name, values in self.columns().items()}
@@ -115,7 +118,8 @@ class BoundTable:
         body = "".join("<tr>" + "".join(map(_html_cell, row)) + "</tr>" for row in rows)
         more = f"<p>{len(self) - _SHOWN_ROWS:,} more rows</p>" if len(self) > _SHOWN_ROWS else ""
         caption = f"<caption>bounds on {html.escape(self.quantity)}</caption>"
-        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
+        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}{notes}"
 
 
 def _html_cell(value: Any) -> str:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import datetime
 import math
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import narwhals.stable.v2 as nw
@@ -21,6 +23,9 @@ import numpy.typing as npt
 from pnsight.errors import QueryError, did_you_mean, listed
 
 OPEN = -1
+OTHER, MISSING = "other", "missing"
+"""Levels that stand for rare levels, and for no value."""
+
 OPEN_SYMBOL = "X"
 _OPEN_SYMBOLS = (OPEN_SYMBOL, "x")  # what is read as open in the short form
 
@@ -31,7 +36,7 @@ QueryLike: TypeAlias = Any
 """``None`` or ``""`` (everyone), text, a mapping name -> level, a `Query`, a list of those, a data frame with one query
 a row, or an integer array of codes (positions of levels, not levels)."""
 
-_NUMBER = re.compile(r"[-+]?\d*\.?\d+([eE][-+]?\d+)?")
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _DECIMAL = re.compile(r"-?(0|[1-9]\d*)\.\d+")
 
 
@@ -54,7 +59,7 @@ def label(value: Any) -> str | None:
 
 
 def _float_label(value: float) -> str:
-    return str(int(value)) if value.is_integer() else repr(value)
+    return str(int(value)) if float(value).is_integer() else repr(float(value))
 
 
 def _text_label(text: str) -> str | None:
@@ -74,31 +79,67 @@ def level_order(levels: Iterable[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def band_labels(edges: Sequence[float]) -> tuple[str, ...]:
+    """Names of the bands between the edges: ``under-40``, ``40-65``, ``65+`` where the outer edges are infinite."""
+    return tuple(_band_label(low, high) for low, high in pairwise(edges))
+
+
+def _band_label(low: float, high: float) -> str:
+    if math.isinf(low):
+        return "all" if math.isinf(high) else f"under-{_float_label(high)}"
+    return f"{_float_label(low)}+" if math.isinf(high) else f"{_float_label(low)}-{_float_label(high)}"
+
+
 @dataclass(frozen=True)
 class Covariate:
-    """A column that describes people, and the levels it can take."""
+    """A column that describes people, and the levels it can take.
+
+    Attributes
+    ----------
+    name, levels
+        The column and the names of its levels.
+    edges
+        For a column of numbers that was cut into bands: the edges, of which the outer ones may be infinite. The first
+        levels are the bands. An edge belongs to the band above it, the last edge to the last band.
+    merged
+        Rare levels that became the level ``other``.
+    """
 
     name: str
     levels: tuple[str, ...]
+    edges: tuple[float, ...] | None = None
+    merged: tuple[str, ...] = ()
 
     @cached_property
     def _code_of(self) -> dict[str, int]:
-        return {level: code for code, level in enumerate(self.levels)}
+        found = {level: code for code, level in enumerate(self.levels)}
+        return {**dict.fromkeys(self.merged, found.get(OTHER, OPEN)), **found}
 
     def code(self, value: Any) -> int:
-        """The code of a level; a missing value is open."""
+        """The code of a level, or of the band a number lies in; a missing value is open."""
         if isinstance(value, str) and value in self._code_of:
             return self._code_of[value]
         text = label(value)
         if text is None:
             return OPEN
+        if self.edges is not None and _NUMBER.fullmatch(text):
+            return self._band(float(text), self.edges)
         code = self._code_of.get(text)
         if code is None:
+            numbers = ", or give a number" if self.edges else ""
             raise QueryError(
-                f"covariate {self.name!r} has no level {text!r}; it has {listed(self.levels)}."
+                f"covariate {self.name!r} has no level {text!r}; it has {listed(self.levels)}{numbers}."
                 + did_you_mean(text, self.levels)
             )
         return code
+
+    def _band(self, number: float, edges: tuple[float, ...]) -> int:
+        if not edges[0] <= number <= edges[-1]:
+            raise QueryError(
+                f"covariate {self.name!r} cannot be {_float_label(number)}: its bands go from {_float_label(edges[0])} "
+                f"to {_float_label(edges[-1])}; give a number between them, or one of {listed(self.levels)}."
+            )
+        return bisect_right(edges, number, 1, len(edges) - 1) - 1
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -31,21 +32,23 @@ MODELS: dict[str, type[Model]] = {model.name: model for model in (ResponseTypeMo
 
 
 def check_place(folder: str | os.PathLike[str]) -> None:
-    """Refuse a folder that `save_model` would refuse, before the work of fitting."""
+    """Refuse a folder that `save_model` would refuse, before the work of fitting; nothing is made yet."""
     path = Path(folder)
     try:
         _refuse_foreign(path)
-        path.mkdir(parents=True, exist_ok=True)
+        nearest = next(place for place in (path, *path.absolute().parents) if place.exists())
     except OSError as error:
         raise OutputError(f"cannot write the model to {str(path)!r}: {error.strerror}.") from None
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK):
+        raise OutputError(f"cannot write the model to {str(path)!r}: {str(nearest)!r} is no folder to write to.")
 
 
 def save_model(model: Model, folder: str | os.PathLike[str]) -> None:
     """Write a fitted model to a folder, which must be new, empty or already hold a model."""
     path = Path(folder)
+    study, study_arrays = _study_out(model.study)
     parameters = dict(model.parameters())
     data, arrays = model.state()
-    study, study_arrays = _study_out(model.study)
     content = save({**study_arrays, **{f"model.{key}": value for key, value in arrays.items()}})
     file = f"arrays-{hashlib.sha256(content).hexdigest()[:16]}.safetensors"
     description = {
@@ -60,6 +63,7 @@ def save_model(model: Model, folder: str | os.PathLike[str]) -> None:
     }
     check_place(path)
     try:
+        path.mkdir(parents=True, exist_ok=True)
         with replacing(path / file) as scratch:
             scratch.write_bytes(content)
         with replacing(path / "model.json") as scratch:
@@ -153,9 +157,10 @@ def _study_out(study: Study) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, 
     description = {
         "treatment": study.treatment,
         "outcome": study.outcome,
-        "covariates": [{"name": c.name, "levels": list(c.levels)} for c in study.schema.covariates],
+        "covariates": [_covariate_out(covariate) for covariate in study.schema.covariates],
         "dropped": study.dropped,
         "ignored": list(study.ignored),
+        "notes": list(study.notes),
         "experiment_alone": study.observational is None,
     }
     return description, {
@@ -165,7 +170,7 @@ def _study_out(study: Study) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, 
 
 
 def _study_in(description: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any]]) -> Study:
-    schema = Schema(tuple(Covariate(c["name"], tuple(c["levels"])) for c in description["covariates"]))
+    schema = Schema(tuple(_covariate_in(covariate) for covariate in description["covariates"]))
     profiles, counts = arrays["profiles"], arrays["counts"]
     width = 4 if description["experiment_alone"] else 8
     if profiles.shape != (len(profiles), len(schema.names)) or counts.shape != (len(profiles), width):
@@ -179,4 +184,23 @@ def _study_in(description: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any
         description["outcome"],
         description["dropped"],
         tuple(description["ignored"]),
+        tuple(description.get("notes", ())),
     )
+
+
+def _covariate_out(covariate: Covariate) -> dict[str, Any]:
+    """JSON has no infinity: a band that is open at one end has no edge there."""
+    description: dict[str, Any] = {"name": covariate.name, "levels": list(covariate.levels)}
+    if covariate.edges is not None:
+        description["edges"] = [edge if math.isfinite(edge) else None for edge in covariate.edges]
+    if covariate.merged:
+        description["merged"] = list(covariate.merged)
+    return description
+
+
+def _covariate_in(description: dict[str, Any]) -> Covariate:
+    edges = description.get("edges")
+    if edges is not None:
+        outer = (-math.inf, *[math.inf] * (len(edges) - 1))
+        edges = tuple(far if edge is None else float(edge) for edge, far in zip(edges, outer, strict=True))
+    return Covariate(description["name"], tuple(description["levels"]), edges, tuple(description.get("merged", ())))

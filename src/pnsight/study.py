@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from pnsight.law import FloatArray
 from pnsight.schema import Codes, Schema
+from pnsight.text import count_text
 
 
 def cell_counts(
@@ -46,6 +47,10 @@ class Study:
         Rows left out while counting, by reason.
     ignored : tuple
         Columns that only one of the tables has, and so were not used.
+    notes : tuple
+        What else a reader of the tables should know.
+
+    Counts are whole numbers, unless rows had weights that are not.
     """
 
     schema: Schema
@@ -54,8 +59,9 @@ class Study:
     observational: FloatArray | None
     treatment: str = "x"
     outcome: str = "y"
-    dropped: dict[str, int] = field(default_factory=dict)
+    dropped: dict[str, float] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def counts(self) -> FloatArray:
@@ -69,10 +75,19 @@ class Study:
         observational = None if self.observational is None else counts[:, 4:]
         return replace(self, experimental=counts[:, :4], observational=observational)
 
+    def with_rows(self) -> Study:
+        """The same study without profiles that have no row."""
+        some = self.counts.any(axis=1)
+        observational = None if self.observational is None else self.observational[some]
+        return replace(
+            self, profiles=self.profiles[some], experimental=self.experimental[some], observational=observational
+        )
+
     def __repr__(self) -> str:
-        observational = 0 if self.observational is None else int(self.observational.sum())
+        observational = 0.0 if self.observational is None else float(self.observational.sum())
         return (
-            f"Study(experimental rows: {int(self.experimental.sum()):,}, observational rows: {observational:,}, "
+            f"Study(experimental rows: {count_text(self.experimental.sum())}, "
+            f"observational rows: {count_text(observational)}, "
             f"covariates: {len(self.schema.names)}, distinct profiles: {len(self.profiles):,}, "
             f"treatment: {self.treatment!r}, outcome: {self.outcome!r})"
         )

@@ -29,6 +29,11 @@ def _number_text(value: float) -> str:
     return f"{value:.6f}" if value == 0 or abs(value) >= 1e-4 else f"{value:.5e}"
 
 
+def count_text(rows: float) -> str:
+    """A number of rows: whole, or to a tenth where rows had weights that are not whole."""
+    return f"{rows:,.1f}".removesuffix(".0")
+
+
 def aligned(columns: Mapping[str, Sequence[Any]]) -> str:
     """The columns under their names: numbers to the right, words to the left."""
     parts = [_column_lines(name, values) for name, values in columns.items()]

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import datetime
+import gzip
 import hashlib
 import json
 import shlex
 import shutil
+import sqlite3
 import subprocess
 import sys
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 import pnsight
 from cases import write_csv
 
 FIT = "--treatment drug --outcome well --model plug-in --out new"
+WEIGHED = "--covariates sex --weight w"
+CHANCES = "--covariates sex --assignment p"
 TRIAL = "sex,age,drug,well"
 LINES = [f"{sex},{age},{x},{y}" for sex in ("Female", "Male") for age in ("young", "old") for x in "01" for y in "01"]
 
@@ -50,8 +57,76 @@ def _bad_tables(folder):
     write_csv(folder / "heights.csv", "height,weight", ["180,80"])
     write_csv(folder / "cased.csv", "Sex,age", ["Female,old"])
     write_csv(folder / "typo.csv", "sex,age", ["Femal,old"])
+    _odd_files(folder)
+    _odd_numbers(folder)
+    _database(folder)
     wide = [",".join("01"[(i >> (j % 4)) & 1] for j in range(20)) + f",{i % 2},{i // 2 % 2}" for i in range(16)]
     write_csv(folder / "wide.csv", ",".join(f"z{j}" for j in range(20)) + ",drug,well", wide)
+
+
+def _odd_files(folder):
+    good = folder / "good.csv"
+    columns = {"sex": ["F", "M"] * 8, "drug": [0, 0, 1, 1] * 4, "well": [0, 1, 1, 1] * 4}
+    pyarrow.parquet.write_table(pyarrow.table(columns), folder / "whole.parquet")
+    (folder / "cut.parquet").write_bytes((folder / "whole.parquet").read_bytes()[:-20])
+    twice = pyarrow.Table.from_arrays([pyarrow.array(v) for v in (*columns.values(), ["a"] * 16)], [*columns, "sex"])
+    pyarrow.parquet.write_table(twice, folder / "twice.parquet")
+    days = [datetime.date(2024, 1, 1 + i) for i in range(16)]
+    nested = {**columns, "visit": days, "tags": [["a", "b"]] * 16}
+    pyarrow.parquet.write_table(pyarrow.table(nested), folder / "nested.parquet")
+    (folder / "cut.csv.gz").write_bytes(gzip.compress(good.read_bytes() * 50)[:-30])
+    (folder / "not.csv.gz").write_bytes(good.read_bytes())
+    (folder / "wide_letters.csv").write_bytes(good.read_text().encode("utf-16"))
+    late = good.read_bytes() + "Masculin, âgé,old,1,1\n".encode("latin-1") * 3
+    (folder / "late_letter.csv").write_bytes(late)
+    write_csv(folder / "twice.csv", "sex,Sex,drug,well", LINES)
+    write_csv(folder / "part-1.csv", TRIAL, LINES)
+    write_csv(folder / "part-2.csv", "sex,years,drug,well", LINES)
+    write_csv(folder / "mixed-1.csv", TRIAL, LINES)
+    shutil.copy(folder / "whole.parquet", folder / "mixed-2.parquet")
+
+
+def _odd_numbers(folder):
+    """Tables of people with numbers: an identifier, a length, a weight and a probability in each row."""
+
+    def table(name, **columns):
+        rows = [
+            {
+                "sex": line.split(",")[0],
+                "id": f"p{i}",
+                "cm": 150 + i,
+                "w": 1,
+                "p": 0.5,
+                "drug": i % 2,
+                "well": i // 2 % 2,
+            }
+            | {column: values[i % len(values)] for column, values in columns.items()}
+            for i, line in enumerate(LINES * 4)
+        ]
+        write_csv(folder / f"{name}.csv", ",".join(rows[0]), [",".join(map(str, row.values())) for row in rows])
+
+    table("people")
+    table("negative", w=[1, -2])
+    table("unweighed", w=[1, "", 2, 3])
+    table("not_a_number", w=[1, "nan"])
+    table("heavy", w=["heavy", 1])
+    table("weightless", w=[0])
+    table("certain", p=[0.5, 1])
+    table("impossible", p=[0.5, 1.5])
+    table("unassigned", p=[0.5, ""])
+    table("tall", cm=["tall", 170, 180])
+    table("endless", cm=["inf", 170, 180])
+    table("same", cm=[170])
+    table("unmeasured", cm=[""])
+    table("blank", sex=[""])
+    table("measured", cm=[i / 7 for i in range(64)], id=["a"])
+
+
+def _database(folder):
+    with sqlite3.connect(folder / "trial.db") as connection:
+        connection.execute("CREATE TABLE people (sex TEXT, age TEXT, drug INTEGER, well INTEGER)")
+        connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", [line.split(",") for line in LINES])
+    connection.close()
 
 
 def _models(folder, good):
@@ -60,6 +135,10 @@ def _models(folder, good):
         pnsight.save(pnsight.PlugIn().fit(study), folder / name)
 
     fit("model", good, good)
+    people = pnsight.read_study(
+        folder / "people.csv", treatment="drug", outcome="well", covariates=["cm"], bands={"cm": [150, 180, 250]}
+    )
+    pnsight.save(pnsight.PlugIn().fit(people), folder / "banded")
     fit("trial", good)
     fit("wide", folder / "wide.csv", folder / "wide.csv")
     for name in ("cut", "later", "lacking", "arrayless", "short", "foreign"):
@@ -85,7 +164,20 @@ MISTAKES = {
     "folder for a file": (f"fit folder.csv good.csv {FIT}", ["folder.csv", "is a folder"]),
     "unknown ending": (f"fit table.xlsx good.csv {FIT}", ["table.xlsx", ".csv", ".parquet"]),
     "damaged Parquet": (f"fit damaged.parquet good.csv {FIT}", ["damaged.parquet", "cannot be read"]),
-    "not UTF-8": (f"fit latin.csv good.csv {FIT}", ["latin.csv", "cannot be read"]),
+    "not UTF-8": (f"fit latin.csv good.csv {FIT}", ["latin.csv", "cannot be read", "UTF-8"]),
+    "not UTF-8 late": (f"fit late_letter.csv good.csv {FIT}", ["experimental", "cannot be read"]),
+    "UTF-16": (f"fit wide_letters.csv good.csv {FIT}", ["wide_letters.csv", "UTF-16", "iconv"]),
+    "Parquet cut short": (f"fit cut.parquet good.csv {FIT}", ["cut.parquet", "cannot be read"]),
+    "gzip cut short": (f"fit cut.csv.gz good.csv {FIT}", ["experimental", "cannot be read"]),
+    "gzip that is none": (f"fit not.csv.gz good.csv {FIT}", ["not.csv.gz", "cannot be read"]),
+    "column twice": (f"fit twice.csv good.csv {FIT}", ["twice.csv", "more than one column called 'sex'"]),
+    "column twice in Parquet": (f"fit twice.parquet good.csv {FIT}", ["twice.parquet", "more than one column"]),
+    "column of lists": (f"fit nested.parquet --covariates tags {FIT}", ["'tags'", "lists", "--covariates"]),
+    "pattern without files": (f"fit 'none-*.csv' good.csv {FIT}", ["none-*.csv", "neither a file nor a pattern"]),
+    "pattern of two kinds": (f"fit 'mixed-*' good.csv {FIT}", ["mixed-1.csv", "mixed-2.parquet", "one kind"]),
+    "pattern of other columns": (f"fit 'part-*.csv' good.csv {FIT}", ["part-1.csv", "part-2.csv", "years"]),
+    "identifier": (f"fit people.csv {FIT}", ["'id'", "64 levels", "--covariates", "--bands", "--merge-rare"]),
+    "length without bands": (f"fit measured.csv {FIT}", ["'cm'", "64 levels", "--bands"]),
     "row too short": (f"fit ragged.csv good.csv {FIT}", ["experimental"]),
     "missing column": (
         "fit good.csv good.csv --treatment drgu --outcome well --model plug-in --out new",
@@ -104,7 +196,55 @@ MISTAKES = {
     "covariate is treatment": (f"fit good.csv good.csv --covariates sex,drug {FIT}", ["'drug'", "covariate too"]),
     "covariate named twice": (f"fit good.csv good.csv --covariates sex,sex {FIT}", ["'sex'", "twice"]),
     "no shared columns": (f"fit good.csv unshared.csv {FIT}", ["sex, age", "gender, years", "--covariates ''"]),
-    "gaps in a covariate": (f"fit gaps.csv good.csv {FIT}", ["'sex'", "1 rows", "--covariates"]),
+    "gaps in a covariate": (f"fit gaps.csv good.csv {FIT}", ["'sex'", "1 rows", "--missing", "--covariates"]),
+    "nothing left": (f"fit blank.csv --covariates sex --missing drop {FIT}", ["experimental", "no rows with"]),
+    "unknown way with gaps": (f"fit gaps.csv good.csv --missing fill {FIT}", ["--missing", "'fill'"]),
+    # numbers
+    "negative weight": (f"fit negative.csv {WEIGHED} {FIT}", ["'w'", "holds -2", "zero or more"]),
+    "weight left blank": (f"fit unweighed.csv {WEIGHED} {FIT}", ["'w'", "no number in 16 rows"]),
+    "weight not a number": (f"fit not_a_number.csv {WEIGHED} {FIT}", ["'w'", "no number in 32 rows"]),
+    "weight in words": (f"fit heavy.csv {WEIGHED} {FIT}", ["'w'", "'heavy'", "expected numbers"]),
+    "weights of zero": (f"fit weightless.csv {WEIGHED} {FIT}", ["experimental", "weight zero"]),
+    "weight that is nowhere": (f"fit people.csv --covariates sex --weight ww {FIT}", ["'ww'", "Did you mean 'w'?"]),
+    "weight is treatment": (f"fit people.csv --weight drug {FIT}", ["treatment and weight", "'drug'"]),
+    "weight is covariate": (f"fit people.csv --covariates sex,w --weight w {FIT}", ["'w'", "covariate too"]),
+    "sure assignment": (f"fit certain.csv {CHANCES} {FIT}", ["'p'", "holds 1", "below 1"]),
+    "impossible assignment": (f"fit impossible.csv {CHANCES} {FIT}", ["'p'", "holds 1.5"]),
+    "assignment left blank": (f"fit unassigned.csv {CHANCES} {FIT}", ["'p'", "no number in 32 rows"]),
+    "assignment that is nowhere": (f"fit people.csv --covariates sex --assignment pp {FIT}", ["'pp'"]),
+    "bands of no covariate": (f"fit people.csv --covariates sex --bands cmm=3 {FIT}", ["'cmm'", "not a covariate"]),
+    "bands of words": (f"fit tall.csv --covariates cm --bands cm=3 {FIT}", ["'cm'", "'tall'", "expected numbers"]),
+    "bands of dates": (f"fit nested.parquet --covariates visit --bands visit=2 {FIT}", ["'visit'", "Date"]),
+    "number outside its bands": (f"fit people.csv --covariates cm --bands cm=150,200 {FIT}", ["213", "150 to 200"]),
+    "edges out of order": (f"fit people.csv --covariates cm --bands cm=200,150 {FIT}", ["200, 150", "above"]),
+    "one band": (f"fit people.csv --covariates cm --bands cm=1 {FIT}", ["1 bands", "between 2 and 100"]),
+    "bands without numbers": (f"fit people.csv --covariates cm --bands cm {FIT}", ["--bands", "'cm'"]),
+    "bands with a word": (f"fit people.csv --covariates cm --bands cm=a,b {FIT}", ["--bands", "'cm=a,b'"]),
+    "bands given twice": (f"fit people.csv --covariates cm --bands cm=3 --bands cm=4 {FIT}", ["'cm'", "twice"]),
+    "quantiles of one number": (f"fit same.csv --covariates cm --bands cm=3 {FIT}", ["'cm'", "share the number 170"]),
+    "quantiles of nothing": (f"fit unmeasured.csv --covariates cm --bands cm=3 {FIT}", ["'cm'", "no number at all"]),
+    "quantiles without end": (f"fit endless.csv --covariates cm --bands cm=3 {FIT}", ["'cm'", "infinite"]),
+    "merging below one row": (f"fit people.csv --covariates sex --merge-rare 0 {FIT}", ["--merge-rare", "0"]),
+    "merging in words": (f"fit people.csv --covariates sex --merge-rare few {FIT}", ["--merge-rare", "integer"]),
+    "population without profiles": (f"fit good.csv --population pooled {FIT}", ["'pooled'", "--mix profiles"]),
+    "mix of a network": (f"fit good.csv --mix profiles {FIT} --model mask-mlp", ["--mix", "mask-mlp"]),
+    # databases
+    "database without a table": (f"fit sqlite:///trial.db {FIT}", ["sqlite:///trial.db", "URL::TABLE"]),
+    "database that is not there": (f"fit sqlite:///none.db::people {FIT}", ["none.db", "no file"]),
+    "database that is none": (f"fit sqlite:///good.csv::people {FIT}", ["experimental", "cannot be read"]),
+    "unknown table": (f"fit sqlite:///trial.db::peple {FIT}", ["'peple'", "Did you mean 'people'?"]),
+    "wrong SQL": (f"fit 'sqlite:///trial.db::SELECT * FRM people' {FIT}", ["the database says", "syntax error"]),
+    "SQL with a column twice": (
+        f"fit 'sqlite:///trial.db::SELECT sex, sex, drug, well FROM people' {FIT}",
+        ["more than one column called 'sex'"],
+    ),
+    "SQL of words for numbers": (
+        f"fit sqlite:///trial.db::people --bands age=2 {FIT}",
+        ["'age'", "'old'", "expected numbers"],
+    ),
+    "unknown kind of database": (f"fit oracle9i://me:secret@host/base::people {FIT}", ["oracle9i://me:***@host"]),
+    "database without its driver": (f"fit mysql+pymysql://me:secret@host/base::people {FIT}", ["pymysql", "***"]),
+    "URL that is none": (f"fit postgresql://host:port/base::people {FIT}", ["postgresql://host", "URL"]),
     "treated value absent": (f"fit good.csv good.csv --treated yes {FIT}", ["'yes'", "0, 1"]),
     "option left out": ("fit good.csv good.csv --outcome well --out new", ["--treatment"]),
     # populations
@@ -123,6 +263,8 @@ MISTAKES = {
     "short query too long": ("oracle mediator 11010011101", ["'11010011101'", "11 characters"]),
     "unknown symbol": ("oracle mediator 2101001110", ["'z1'", "'2'"]),
     "unknown level": ("query model sex=Femal", ["'sex'", "'Femal'", "Did you mean 'Female'?"]),
+    "number outside the bands": ("query banded cm=90", ["'cm'", "90", "150 to 250"]),
+    "word for a band": ("query banded cm=tall", ["'cm'", "'tall'", "150-180, 180-250", "number"]),
     "unknown covariate": ("query model sx=Female", ["'sx'", "sex, age", "Did you mean 'sex'?"]),
     "contradiction": ("query model sex=Female,sex=Male", ["'sex'", "'Female'", "'Male'"]),
     "query and space": ("query model sex=Male --space exact", ["queries and --space", "use one"]),
@@ -169,6 +311,10 @@ MISTAKES = {
     "model below a file": (
         "fit good.csv good.csv --treatment drug --outcome well --model plug-in --out good.csv/model",
         ["good.csv/model"],
+    ),
+    "model below a device": (
+        "fit good.csv good.csv --treatment drug --outcome well --model plug-in --out /dev/null/model",
+        ["/dev/null/model", "no folder"],
     ),
     "simulation onto a file": ("simulate direct --experimental 9 --observational 9 --out good.csv", ["good.csv"]),
 }

@@ -148,3 +148,96 @@ def test_a_study_can_be_given_other_counts():
     assert replace(doubled, experimental=study.experimental, observational=study.observational).schema == ONE
     alone = replace(study, observational=None)
     assert alone.with_counts(alone.counts).observational is None
+
+
+# --- profile by profile -----------------------------------------------------------------------------------
+
+UNEVEN = [[64, 16, 6, 14], [3, 17, 8, 72]], [[10, 10, 10, 10], [30, 30, 30, 30]]
+
+
+@pytest.mark.parametrize(
+    ("population", "women"), [("observational", 40 / 160), ("experimental", 0.5), ("pooled", 140 / 360)]
+)
+def test_open_queries_mix_the_profiles_own_laws_by_their_share_of_the_population(population, women):
+    law = PlugIn(mix="profiles", population=population).fit(model_of(*UNEVEN).study).law("")
+    assert law.a[0] == pytest.approx(women * 0.8 + (1 - women) * 0.15)
+    assert law.b[0] == pytest.approx(women * 0.3 + (1 - women) * 0.1)
+    np.testing.assert_allclose(law.joint[0], 0.25)
+
+
+@pytest.mark.parametrize("population", ["observational", "experimental", "pooled"])
+def test_adding_up_rows_and_mixing_profiles_agree_on_exact_queries(population):
+    study = model_of(*UNEVEN).study
+    rows = PlugIn().fit(study).bounds(["F", "M"])
+    profiles = PlugIn(mix="profiles", population=population).fit(study).bounds(["F", "M"])
+    assert rows.columns() == profiles.columns()
+
+
+@given(study=studies(experiment_alone=None), data=st.data())
+def test_even_assignment_makes_both_mixes_the_same(study, data):
+    """Each profile has its rows in both arms alike, and the registry has the experiment's mix of profiles."""
+    arms = study.experimental[:, :2] + 1
+    trial = np.concatenate([arms, arms[:, ::-1]], axis=1)
+    registry = None if study.observational is None else trial[:, [1, 3, 0, 2]]
+    even = replace(study, experimental=trial, observational=registry)
+    codes = data.draw(codes_of(study.schema))
+    rows, profiles = PlugIn().fit(even).law(codes), PlugIn(mix="profiles").fit(even).law(codes)
+    np.testing.assert_allclose(profiles.a, rows.a, atol=1e-12)
+    np.testing.assert_allclose(profiles.b, rows.b, atol=1e-12)
+    if registry is not None:
+        np.testing.assert_allclose(profiles.joint, rows.joint, atol=1e-12)
+
+
+@given(study=studies(experiment_alone=None), data=st.data())
+def test_a_mixture_of_coherent_profiles_is_coherent(study, data):
+    model = PlugIn(mix="profiles", population="experimental").fit(study)
+    own = Law.from_counts(study.experimental, study.observational)
+    if (own.violation()[~np.isnan(own.a + own.b)] == 0).all():
+        law = model.law(data.draw(codes_of(study.schema)))
+        assert np.nan_to_num(law.violation()).max(initial=0) < 1e-12
+
+
+def sparse(lacking: float):
+    """Women with both arms, and men, who have no untreated, as that share of all."""
+    women, men = 100 * (1 - lacking), 100 * lacking
+    return model_of([[20, 20, 10, 30], [5, 5, 0, 0]], [[women / 2, 0, 0, women / 2], [men / 2, 0, 0, men / 2]]).study
+
+
+def test_a_few_people_without_both_arms_are_left_out_and_that_is_said():
+    answer = PlugIn(mix="profiles").fit(sparse(0.04)).bounds(["", "F"])
+    assert answer.status.tolist() == ["ok", "ok"]
+    assert answer.lower[0] == answer.lower[1]
+    assert answer.notes == (
+        "1 of 2 answers leave out people who have a profile that lacks rows in one arm or table, at most 4.0% of "
+        "those asked about",
+    )
+    assert answer.notes[0] in repr(answer)
+    assert answer.notes[0] in answer._repr_html_()
+
+
+def test_with_more_people_without_both_arms_there_is_no_answer():
+    answer = PlugIn(mix="profiles").fit(sparse(0.06)).bounds(["", "F"])
+    assert answer.status.tolist() == ["undefined", "ok"]
+    assert answer.notes == (
+        "1 of 2 queries have no answer: more than 5% of those asked about have a profile that lacks rows in one arm or "
+        "table; use fewer or coarser covariates",
+    )
+
+
+def test_what_it_was_given_is_what_it_is_saved_with():
+    model = PlugIn("pn", "profiles", "pooled")
+    assert PlugIn(**model.parameters()).parameters() == model.parameters()
+    assert (PlugIn().pools_rows, model.pools_rows) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"mix": "people"}, r"mix is 'people'; expected one of 'rows', 'profiles'"),
+        ({"mix": "profiles", "population": "both"}, r"population is 'both'; expected one of 'observational'"),
+        ({"population": "pooled"}, r"population 'pooled' says whose profiles.*mix='profiles'"),
+    ],
+)
+def test_choices_that_make_no_sense_are_refused(how, message):
+    with pytest.raises(ModelError, match=message):
+        PlugIn(**how).fit(sparse(0.04))

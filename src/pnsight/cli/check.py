@@ -5,20 +5,24 @@ from __future__ import annotations
 import typer
 
 import pnsight
-from pnsight.cli.options import (
+from pnsight.cli.options import Format, FormatOption, OutOption
+from pnsight.cli.output import check_output, emit, kind_of, put, put_json
+from pnsight.cli.reading import (
+    AssignmentOption,
+    BandsOption,
     CovariatesOption,
     ExperimentalArgument,
-    Format,
-    FormatOption,
+    MergeRareOption,
+    Missing,
+    MissingOption,
     ObservationalArgument,
     OutcomeOption,
-    OutOption,
     SuccessOption,
     TreatedOption,
     TreatmentOption,
+    WeightOption,
+    read_tables,
 )
-from pnsight.cli.output import check_output, emit, kind_of, put, put_json
-from pnsight.cli.study import counted
 
 
 def check(
@@ -30,6 +34,11 @@ def check(
     covariates: CovariatesOption = None,
     treated: TreatedOption = None,
     success: SuccessOption = None,
+    bands: BandsOption = None,
+    merge_rare: MergeRareOption = None,
+    missing: MissingOption = Missing.ERROR,
+    weight: WeightOption = None,
+    assignment: AssignmentOption = None,
     format: FormatOption = None,
     out: OutOption = None,
 ) -> None:
@@ -40,7 +49,7 @@ def check(
     """
     kind = format or kind_of(out)
     check_output(kind, out)
-    study = counted(
+    study = read_tables(
         experimental,
         observational,
         treatment=treatment,
@@ -48,6 +57,11 @@ def check(
         covariates=covariates,
         treated=treated,
         success=success,
+        bands=bands,
+        merge_rare=merge_rare,
+        missing=missing,
+        weight=weight,
+        assignment=assignment,
     )
     found = pnsight.check(study)
     if kind is Format.TABLE:

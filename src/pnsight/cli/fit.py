@@ -10,21 +10,25 @@ import typer
 
 import pnsight
 from pnsight.cli.bar import bar
-from pnsight.cli.options import (
+from pnsight.cli.options import People, Quantity, QuantityOption, SeedOption
+from pnsight.cli.output import say
+from pnsight.cli.reading import (
+    AssignmentOption,
+    BandsOption,
     CovariatesOption,
     ExperimentalArgument,
+    MergeRareOption,
+    Missing,
+    MissingOption,
     ObservationalArgument,
     OutcomeOption,
-    People,
-    Quantity,
-    QuantityOption,
-    SeedOption,
     SuccessOption,
     TreatedOption,
     TreatmentOption,
+    WeightOption,
+    read_tables,
 )
-from pnsight.cli.output import say
-from pnsight.cli.study import counted
+from pnsight.errors import listed
 
 
 class ModelName(StrEnum):
@@ -34,6 +38,22 @@ class ModelName(StrEnum):
     MASK_MLP = "mask-mlp"
     EXACT_MLP = "exact-mlp"
     PLUG_IN = "plug-in"
+
+
+HEED = {
+    "--population": (ModelName.RESPONSE_TYPES, ModelName.PLUG_IN),
+    "--no-intervals": (ModelName.RESPONSE_TYPES,),
+    "--mix": (ModelName.PLUG_IN,),
+    "--threshold": (ModelName.MASK_MLP, ModelName.EXACT_MLP),
+}
+"""Which models heed an option that is not for all."""
+
+
+class Mix(StrEnum):
+    """How the plug-in mixes profiles."""
+
+    ROWS = "rows"
+    PROFILES = "profiles"
 
 
 def fit(
@@ -46,30 +66,34 @@ def fit(
     covariates: CovariatesOption = None,
     treated: TreatedOption = None,
     success: SuccessOption = None,
+    bands: BandsOption = None,
+    merge_rare: MergeRareOption = None,
+    missing: MissingOption = Missing.ERROR,
+    weight: WeightOption = None,
+    assignment: AssignmentOption = None,
     model: Annotated[ModelName, typer.Option("--model", help="How to learn.")] = ModelName.RESPONSE_TYPES,
-    quantity: QuantityOption = Quantity.PNS,
-    threshold: Annotated[
-        str, typer.Option("--threshold", help="Rows a query needs to train a bound regressor, or auto.")
-    ] = "auto",
     population: Annotated[
         People,
-        typer.Option("--population", help="Whose people an open covariate is averaged over (response-types)."),
+        typer.Option("--population", help="Whose mix of people an open query is about (response-types, plug-in)."),
     ] = People.OBSERVATIONAL,
     intervals: Annotated[
         bool,
         typer.Option("--intervals/--no-intervals", help="Whether to find an interval for each bound (response-types)."),
     ] = True,
+    mix: Annotated[
+        Mix,
+        typer.Option("--mix", help="How plug-in answers open queries: by adding up rows, or profile by profile."),
+    ] = Mix.ROWS,
+    quantity: QuantityOption = Quantity.PNS,
+    threshold: Annotated[
+        str, typer.Option("--threshold", help="Rows a query needs to train a bound regressor, or auto.")
+    ] = "auto",
     seed: SeedOption = 0,
 ) -> None:
     """Learn from an experimental and an observational table."""
-    parameters: dict[str, Any] = {"quantity": str(quantity)}
-    if model is not ModelName.PLUG_IN:
-        parameters["random_state"] = seed
-    if model is ModelName.RESPONSE_TYPES:
-        parameters |= {"population": str(population), "intervals": intervals}
-    if model in (ModelName.MASK_MLP, ModelName.EXACT_MLP):
-        parameters["threshold"] = threshold if threshold == "auto" else _whole(threshold)
-    study = counted(
+    parameters = {"quantity": str(quantity), **_own_parameters(model, population, intervals, mix, threshold, seed)}
+    pnsight.store.check_place(out)
+    study = read_tables(
         experimental,
         observational,
         treatment=treatment,
@@ -77,19 +101,56 @@ def fit(
         covariates=covariates,
         treated=treated,
         success=success,
+        bands=bands,
+        merge_rare=merge_rare,
+        missing=missing,
+        weight=weight,
+        assignment=assignment,
     )
     _warn_of_contradiction(study)
-    pnsight.store.check_place(out)
+    chosen = pnsight.store.MODELS[model](**parameters)
     with bar("training") as progress:
-        fitted = pnsight.store.MODELS[model](**parameters).fit(study, progress)
+        fitted = chosen.fit(study, progress)
     pnsight.save(fitted, out)
+    if fitted.pools_rows:
+        _warn(pnsight.tables.concerns(study, reweighted=assignment is not None))
     say(f"model written to {out}; ask it with: pnsight query {out}")
+
+
+def _own_parameters(
+    model: ModelName, population: People, intervals: bool, mix: Mix, threshold: str, seed: int
+) -> dict[str, Any]:
+    """What the constructor of the chosen model takes; an option that is not for it is refused."""
+    given = {
+        "--population": population is not People.OBSERVATIONAL,
+        "--no-intervals": not intervals,
+        "--mix": mix is not Mix.ROWS,
+        "--threshold": threshold != "auto",
+    }
+    for option, is_given in given.items():
+        if is_given and model not in HEED[option]:
+            raise typer.BadParameter(f"it is for {listed(HEED[option])}; {model} was given.", param_hint=option)
+    if model is ModelName.RESPONSE_TYPES:
+        return {"population": str(population), "intervals": intervals, "random_state": seed}
+    if model is ModelName.PLUG_IN:
+        return {"population": str(population), "mix": str(mix)}
+    return {"random_state": seed, "threshold": threshold if threshold == "auto" else _whole(threshold)}
 
 
 def _warn_of_contradiction(study: pnsight.Study) -> None:
     found = pnsight.checks.coherence_of(study)
     if found is not None and found.named:
         say(f"warning: the tables contradict each other. {found.worst} See: pnsight check")
+
+
+def _warn(concerns: list[str]) -> None:
+    """Say why answers to open queries may mislead."""
+    if concerns:
+        say(
+            f"warning: {' and '.join(concerns)}; this model adds up rows, so its answers mislead where a query leaves "
+            "covariates open. Use --model response-types, or plug-in with --mix profiles, and --population to say "
+            "whose mix; against the first --assignment helps too, where the probability of treatment is known."
+        )
 
 
 def _whole(text: str) -> int:

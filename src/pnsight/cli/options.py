@@ -47,15 +47,15 @@ class People(StrEnum):
     POOLED = "pooled"
 
 
-Number = TypeVar("Number", int, float)
+Number = TypeVar("Number", int, float, int | None)
 
 
 def within(low: float, high: float = math.inf) -> Callable[[Number], Number]:
-    """A check for an option's value that says which value it refuses."""
+    """A check for an option's value, if it has one, that says which value it refuses."""
     expected = f"between {low} and {high}" if math.isfinite(high) else f"at least {low}"
 
     def check(value: Number) -> Number:
-        if not low <= value <= high:
+        if value is not None and not low <= value <= high:
             raise typer.BadParameter(f"{value} was given; expected {expected}.")
         return value
 
@@ -77,24 +77,3 @@ QueriesArgument: TypeAlias = Annotated[
     ),
 ]
 QuantityOption: TypeAlias = Annotated[Quantity, typer.Option("--quantity", help="What to bound.")]
-
-ExperimentalArgument: TypeAlias = Annotated[
-    Path, typer.Argument(help="Table with randomised treatment: CSV or Parquet.")
-]
-ObservationalArgument: TypeAlias = Annotated[
-    Path | None, typer.Argument(help="Table with chosen treatment; may be left out.")
-]
-TreatmentOption: TypeAlias = Annotated[str, typer.Option("--treatment", help="Column that says who was treated.")]
-OutcomeOption: TypeAlias = Annotated[str, typer.Option("--outcome", help="Column that says who responded.")]
-CovariatesOption: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--covariates", help="Columns that describe people, comma-separated; by default all shared ones, '' for none."
-    ),
-]
-TreatedOption: TypeAlias = Annotated[
-    str | None, typer.Option("--treated", help="Level of the treatment that means treated.")
-]
-SuccessOption: TypeAlias = Annotated[
-    str | None, typer.Option("--success", help="Level of the outcome that means success.")
-]

@@ -19,7 +19,7 @@ SpaceOption = Annotated[
     typer.Option("--space", help="All exact queries, all queries, or the profiles that have rows."),
 ]
 QueryFileOption = Annotated[
-    Path | None,
+    str | None,
     typer.Option("--queries", help="CSV or Parquet with one query a row, blank for open; its columns are kept."),
 ]
 
@@ -50,6 +50,8 @@ def query(
     columns = answer.columns()
     if answer.quantity != Quantity.PNS:
         say(f"bounds on {answer.quantity}")
+    for note in answer.notes:
+        say(note)
     taken = {*columns, *kept}
     emit({**{_free(name, columns, taken): values for name, values in kept.items()}, **columns}, format, out)
 
@@ -68,7 +70,7 @@ def _answered(
 
 
 def asked(
-    fitted: pnsight.Model, queries: list[str] | None, space: Space | None, query_file: Path | None
+    fitted: pnsight.Model, queries: list[str] | None, space: Space | None, query_file: str | None
 ) -> tuple[Any, dict[str, list[Any]]]:
     """Codes of the queries that were asked for in one of three ways, and the columns to keep beside the answers."""
     given = [name for name, value in {"queries": queries, "--space": space, "--queries": query_file}.items() if value]

@@ -62,6 +62,11 @@ class Model(ABC):
         """Covariates of the fitted study."""
         return self.study.schema
 
+    @property
+    def pools_rows(self) -> bool:
+        """Whether answers to open queries add up rows, which takes even assignment and alike tables for granted."""
+        return False
+
     def counts(self, codes: Codes) -> FloatArray:
         """Rows behind each query in the layout of `Study.counts`, shape (queries, 8) or (queries, 4)."""
         return lattice.sum_over(self.schema, codes, self.study.profiles, self.study.counts)
@@ -73,6 +78,10 @@ class LawModel(Model):
     @abstractmethod
     def law_given(self, codes: Codes, counts: FloatArray) -> Law:
         """The law of each query, of which the rows are already counted."""
+
+    def notes(self, codes: Codes) -> tuple[str, ...]:
+        """What a reader of the answers to these queries should know."""
+        return ()
 
     def law(self, queries: QueryLike = None) -> Law:
         """The law of each query."""
@@ -88,7 +97,8 @@ class LawModel(Model):
         codes, quantity = self.schema.encode(queries), quantity or self.quantity
         counts = self.counts(codes)
         lower, upper, status = settle(*bounds(self.law_given(codes, counts), quantity))
-        return BoundTable(quantity, self.schema.format(codes), lower, upper, *support(counts), status)
+        table = self.schema.format(codes), lower, upper, *support(counts), status
+        return BoundTable(quantity, *table, notes=self.notes(codes))
 
 
 def support(counts: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -251,6 +251,11 @@ class MaskMLP(BoundRegressor):
     name: ClassVar[str] = "mask-mlp"
     space: ClassVar[str] = "mask"
 
+    @property
+    def pools_rows(self) -> bool:
+        """Its examples are plug-in bounds of pooled rows."""
+        return True
+
 
 def _split_queries(examples: Examples, rng: np.random.Generator) -> tuple[Examples, Examples]:
     """The paper's split: nine tenths of the queries to train on, one tenth to validate."""

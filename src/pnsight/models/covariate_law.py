@@ -100,7 +100,7 @@ class CovariateLaw:
         """The same choices fitted to other counts of the same profiles."""
         some = slice(None, None, -(-len(profiles) // MOST_PROFILES))
         inside = _indicators(self.smooth.shape, profiles[some])
-        smooth = _climbed(self.smooth, inside, counts[some], 0 if len(self.smooth.shares) == 1 else _ITERATIONS // 10)
+        smooth = _climbed(self.smooth, inside, counts[some], _ITERATIONS // 10)
         return replace(self, shares=counts / counts.sum(), smooth=smooth)
 
 
@@ -160,13 +160,13 @@ def _held_out(
     for fold in range(FOLDS):
         training = sum((tables[k] - folds[k][fold] for k in lending), np.zeros(len(tables[0])))
         smooth = _fitted(shape, inside, training[some], classes, seed).joint(inside).sum(axis=1)
-        seen = training[some] / training.sum()
+        seen = training[some] / max(training.sum(), 1)
         for k in lending:
             rows = folds[k][fold][some]
             asked = rows > 0
             mixed = SEEN_SHARES[:, None] * seen[asked] + (1 - SEEN_SHARES[:, None]) * smooth[asked]
             totals[k] += np.log(mixed) @ rows[asked]
-    totals /= [[rows[some].sum()] for rows in tables]
+    totals /= [[max(rows[some].sum(), 1)] for rows in tables]
     best = totals.argmax(axis=1)
     return [_Trial(k, lending, classes, float(SEEN_SHARES[best[k]]), float(totals[k, best[k]])) for k in lending]
 
@@ -185,7 +185,7 @@ def _climbed(start: LatentClasses, inside: FloatArray, counts: FloatArray, itera
         joint = found.joint(inside)
         mass = joint.sum(axis=1)
         found = _maximised(found.shape, inside, joint * (counts / mass)[:, None])
-        likelihood = float(counts @ np.log(mass) / counts.sum())
+        likelihood = float(counts @ np.log(mass) / max(counts.sum(), 1))
         if likelihood - before < _STILL:
             break
         before = likelihood

@@ -69,7 +69,7 @@ class ListedProfiles(Mixing):
 
     schema: Schema
     profile_types: npt.NDArray[np.float32]
-    masses: npt.NDArray[np.float32]
+    masses: FloatArray
 
     @property
     def members(self) -> int:  # type: ignore[override]
@@ -85,7 +85,7 @@ class ListedProfiles(Mixing):
             mass = np.tensordot(self.masses[group], weights, axes=(1, 0))
             values = mass[:, :, None] * self.profile_types[group]
             flat = np.moveaxis(values, 0, 1).reshape(len(profiles), -1)
-            sums = lattice.sum_over(self.schema, codes, profiles, flat).reshape(len(codes), -1, 8)
+            sums = lattice.sum_over(self.schema, codes, profiles, flat).reshape(len(codes), len(values), 8)
             for k in range(sums.shape[1]):
                 yield sums[:, k] / sums[:, k].sum(axis=1, keepdims=True)
 

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
+import numpy as np
+
+from pnsight import lattice
+from pnsight.bound_table import ROUNDING
+from pnsight.errors import ModelError, listed
 from pnsight.law import FloatArray, Law
 from pnsight.models.base import LawModel
 from pnsight.progress import Progress, silent
 from pnsight.schema import Codes
 from pnsight.study import Study
+
+MOST_UNCOVERED = 0.05
+"""Share of a query's people whose profiles may lack rows; with more of them a standardised answer is undefined."""
+
+_CHOICES = {"mix": ("rows", "profiles"), "population": ("observational", "experimental", "pooled")}
 
 
 @dataclass(eq=False)
@@ -21,22 +31,93 @@ class PlugIn(LawModel):
     ----------
     quantity
         What `bounds` answers when it is not asked for another.
+    mix
+        How a query that leaves covariates open mixes its profiles. ``"rows"``, the paper's, adds up the rows of each
+        table: right if treatment was assigned alike throughout the experiment and both tables mix the covariates
+        alike. ``"profiles"`` takes each profile's own law and weighs it by the profile's share of `population`.
+    population
+        Whose shares: ``"observational"``, ``"experimental"`` or ``"pooled"``, both tables together. An experiment
+        alone is its own population.
     """
 
     quantity: str = "pns"
+    mix: Literal["rows", "profiles"] = "rows"
+    population: Literal["observational", "experimental", "pooled"] = "observational"
 
     name: ClassVar[str] = "plug-in"
 
     def fit(self, study: Study, progress: Progress = silent) -> Self:
         """Keep the study; there is nothing else to learn."""
+        for name, allowed in _CHOICES.items():
+            if getattr(self, name) not in allowed:
+                raise ModelError(f"{name} is {getattr(self, name)!r}; expected one of {listed(map(repr, allowed))}.")
+        if self.mix == "rows" and self.population != "observational":
+            raise ModelError(
+                f"population {self.population!r} says whose profiles to weigh by, but mix 'rows' weighs none; "
+                "use it with --mix profiles (mix='profiles')."
+            )
         self.study_ = study
         return self
 
     def parameters(self) -> Mapping[str, Any]:
-        """The quantity."""
-        return {"quantity": self.quantity}
+        """What the constructor was given."""
+        return {"quantity": self.quantity, "mix": self.mix, "population": self.population}
+
+    @property
+    def pools_rows(self) -> bool:
+        """Whether open queries add up rows."""
+        return self.mix == "rows"
 
     def law_given(self, codes: Codes, counts: FloatArray) -> Law:
         """Empirical law of each query, NaN where the rows it needs are absent."""
+        if self.mix == "profiles":
+            return self._standardised(codes)[0]
         observational = None if self.study.observational is None else counts[:, 4:]
         return Law.from_counts(counts[:, :4], observational)
+
+    def notes(self, codes: Codes) -> tuple[str, ...]:
+        """For how many queries a standardised answer leaves people out."""
+        if self.mix == "rows":
+            return ()
+        uncovered = 1 - self._standardised(codes)[1]
+        many = uncovered > MOST_UNCOVERED
+        few = (uncovered > ROUNDING) & ~many
+        lack = "have a profile that lacks rows in one arm or table"
+        notes = {
+            f"{few.sum():,} of {len(codes):,} answers leave out people who {lack}, "
+            f"at most {uncovered[few].max(initial=0):.1%} of those asked about": few,
+            f"{many.sum():,} of {len(codes):,} queries have no answer: more than {MOST_UNCOVERED:.0%} of those asked "
+            f"about {lack}; use fewer or coarser covariates": many,
+        }
+        return tuple(note for note, concerned in notes.items() if concerned.any())
+
+    def _standardised(self, codes: Codes) -> tuple[Law, FloatArray]:
+        """The law of each query as the mean of its profiles' own laws, and the share of its people they cover.
+
+        The sum over profiles z of P(z) P(y | do(x), z), and the same for the joint: all parts of the law are means
+        over the same profiles, those with rows in both arms and in the observational table.
+        """
+        study = self.study
+        own = Law.from_counts(study.experimental, study.observational)
+        parts = np.column_stack([own.a, own.b] if own.joint is None else [own.a, own.b, own.joint])
+        unknown = np.isnan(parts.sum(axis=1))
+        people = self._people()
+        covered = np.where(unknown, 0.0, people)
+        weighed = np.nan_to_num(parts) * covered[:, None]
+        sums = lattice.sum_over(study.schema, codes, study.profiles, np.column_stack([weighed, covered, people]))
+        share = _ratio(sums[:, -2], sums[:, -1])
+        mixed = _ratio(sums[:, :-2], sums[:, -2:-1])
+        mixed[~(share >= 1 - MOST_UNCOVERED)] = np.nan
+        return Law(mixed[:, 0], mixed[:, 1], None if own.joint is None else mixed[:, 2:]), share
+
+    def _people(self) -> FloatArray:
+        """Rows of the population in each profile, shape (profiles,)."""
+        trial, registry = self.study.experimental, self.study.observational
+        if registry is None or self.population == "experimental":
+            return np.asarray(trial.sum(axis=1))
+        return np.asarray(registry.sum(axis=1) + (trial.sum(axis=1) if self.population == "pooled" else 0.0))
+
+
+def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
+    """The quotient, NaN where the divisor is zero."""
+    return np.asarray(part / np.where(whole > 0, whole, np.nan))

@@ -75,13 +75,14 @@ def train_members(
     trained: dict[int, Layers] = {}
     centres = [posterior(np.full((1, 8), 1 / 8), counts.sum(axis=0, keepdims=True), 1.0)[0] for counts in sources]
     packs: list[list[int]] = []
-    by_shape: dict[tuple[int, int], list[int]] = {}
+    alike: dict[tuple[int, int, int], list[int]] = {}
     for place, member in enumerate(members):
         if member.rung.constant or not inputs.shape[1]:
             trained[place] = _constant(inputs.shape[1], centres[member.source])
         else:
-            by_shape.setdefault((member.rung.width(inputs.shape[1]), member.rung.hidden), []).append(place)
-    for places in by_shape.values():
+            rung = member.rung
+            alike.setdefault((rung.width(inputs.shape[1]), rung.hidden, rung.steps), []).append(place)
+    for places in alike.values():
         packs += [places[start : start + PACK] for start in range(0, len(places), PACK)]
     data = _Blocks(inputs)
     progress(0, len(packs), "")

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from pnsight import lattice
 from pnsight.bound_table import BoundTable, settle
 from pnsight.bounds import QUANTITIES, bounds
-from pnsight.errors import ModelError, QuantityError, listed
+from pnsight.errors import ModelError, QuantityError, QueryError, listed
 from pnsight.law import COUNTED_CELLS, FloatArray, Law
 from pnsight.models.base import LawModel, support
 from pnsight.models.calibration import error_variance, spread_factor, subpopulations
@@ -104,8 +104,8 @@ class ResponseTypeModel(LawModel):
         """Choose capacity, strength and covariate law on held-out rows, then fit to all of them."""
         self._refuse_bad_parameters()
         _refuse_empty(study)
-        self.study_ = study
-        self.choices_, self.mixing_ = _Fitting(study, self.random_state, self.intervals, progress).run()
+        self.study_ = study.with_rows()
+        self.choices_, self.mixing_ = _Fitting(self.study_, self.random_state, self.intervals, progress).run()
         return self
 
     def _refuse_bad_parameters(self) -> None:
@@ -130,6 +130,8 @@ class ResponseTypeModel(LawModel):
 
         What a query does not name is left open and averaged over the people of `population`, by default the model's.
         """
+        if not 0 <= level < 1:
+            raise QueryError(f"the level of the intervals is {level}; give a number from 0 to below 1, such as 0.9.")
         codes, quantity = self.schema.encode(queries), quantity or self.quantity
         ends, spread = self._ends(codes, quantity, self._weights(population))
         lower, upper, status = settle(ends[0], ends[1])
@@ -361,7 +363,7 @@ class _Fitting:
             found[place] = posterior(found[place], counts, strength)
             types.append(found)
             masses.append([self._mass(law, counts, every, place) for law in self._laws_given(laws, counts)])
-        return ListedProfiles(schema, np.array(types, np.float32), np.array(masses, np.float32))
+        return ListedProfiles(schema, np.array(types, np.float32), np.array(masses))
 
     def _mass(self, law: CovariateLaw, counts: FloatArray, every: Codes, place: npt.NDArray[np.intp]) -> FloatArray:
         mass = (1 - law.seen) * law.smooth.mass(every)

@@ -1,0 +1,26 @@
+"""One small Spark for all tests: one core, one partition after a shuffle, no web page."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def spark():
+    """A running Spark."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
+        from pyspark.sql import SparkSession
+
+        settings = {
+            "spark.driver.host": "127.0.0.1",
+            "spark.log.level": "OFF",
+            "spark.sql.shuffle.partitions": "1",
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+        }
+        session = SparkSession.builder.master("local[1]").config(map=settings).getOrCreate()
+    yield session
+    session.stop()

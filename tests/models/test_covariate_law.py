@@ -1,0 +1,249 @@
+"""The law of the covariates: a distribution over profiles, smooth where that foretells held-out rows better."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pnsight import lattice
+from pnsight.models.covariate_law import CovariateLaw, LatentClasses, fit_covariate_laws
+from pnsight.schema import OPEN, Covariate, Schema
+from strategies import codes_of
+
+ROUNDING = 1e-12
+
+
+def schema_of(*shape) -> Schema:
+    return Schema(tuple(Covariate(f"c{j}", tuple(map(str, range(levels)))) for j, levels in enumerate(shape)))
+
+
+@st.composite
+def latent_classes(draw):
+    """A few classes of up to three covariates with one to four levels, and their schema."""
+    schema = schema_of(*draw(st.lists(st.integers(1, 4), max_size=3)))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    return schema, random_classes(schema.shape, draw(st.integers(1, 4)), rng)
+
+
+def random_classes(shape, classes, rng) -> LatentClasses:
+    levels = [rng.dirichlet(np.ones(size), size=classes) for size in shape]
+    return LatentClasses(
+        rng.dirichlet(np.full(classes, 9.0)), np.concatenate([np.empty((classes, 0)), *levels], axis=1), tuple(shape)
+    )
+
+
+def counted(schema, mass, rows, seed) -> np.ndarray:
+    """Rows by profile of a sample, profiles in the order of `exact_queries`."""
+    return np.random.default_rng(seed).multinomial(rows, mass / mass.sum()).astype(float)
+
+
+def fitted(schema, *tables, seed=0) -> list[CovariateLaw]:
+    return fit_covariate_laws(schema, lattice.exact_queries(schema), tables, np.random.default_rng(seed))
+
+
+def whole_law(law, schema) -> np.ndarray:
+    """P(z) of every profile."""
+    return law.seen * law.shares + (1 - law.seen) * law.smooth.mass(lattice.exact_queries(schema))
+
+
+def independent(*chances) -> np.ndarray:
+    """P(z) of binary covariates that do not depend on each other, in the order of `exact_queries`."""
+    mass = np.ones(1)
+    for chance in chances:
+        mass = np.outer(mass, [1 - chance, chance]).ravel()
+    return mass
+
+
+# --- latent classes -------------------------------------------------------------------------------------
+
+
+@given(found=latent_classes())
+def test_all_profiles_together_have_mass_one(found):
+    schema, classes = found
+    mass = classes.mass(lattice.exact_queries(schema))
+    assert (mass > 0).all()
+    assert mass.sum() == pytest.approx(1, abs=ROUNDING)
+
+
+@given(found=latent_classes(), data=st.data())
+def test_the_mass_of_a_query_is_that_of_the_profiles_it_covers(found, data):
+    schema, classes = found
+    queries, profiles = data.draw(codes_of(schema)), lattice.exact_queries(schema)
+    mass = classes.mass(profiles)
+    for query, total in zip(queries, classes.mass(queries), strict=True):
+        inside = ((query == OPEN) | (profiles == query)).all(axis=1)
+        assert total == pytest.approx(mass[inside].sum(), abs=ROUNDING)
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_within_one_class_covariates_are_independent(seed):
+    schema = schema_of(2, 3, 4)
+    classes = random_classes(schema.shape, 1, np.random.default_rng(seed))
+    profiles = lattice.exact_queries(schema)
+    product = np.ones(len(profiles))
+    for j in range(3):
+        only = np.full_like(profiles, OPEN)
+        only[:, j] = profiles[:, j]
+        product *= classes.mass(only)
+    np.testing.assert_allclose(classes.mass(profiles), product, atol=ROUNDING)
+
+
+@pytest.mark.parametrize("query", [(OPEN, OPEN, OPEN), (1, OPEN, OPEN), (OPEN, 2, OPEN), (0, OPEN, 1), (1, 2, 0)])
+def test_draws_keep_the_fixed_levels_and_follow_the_conditional_law(query):
+    schema, rng, draws = schema_of(2, 3, 4), np.random.default_rng(5), 20_000
+    classes, query = random_classes(schema.shape, 3, rng), np.array(query, dtype=np.int32)
+    drawn = classes.draw(query, rng.random((draws, 4)))
+    fixed = query != OPEN
+    assert (drawn[:, fixed] == query[fixed]).all()
+    profiles = lattice.exact_queries(schema)
+    covered = profiles[((query == OPEN) | (profiles == query)).all(axis=1)]
+    expected = classes.mass(covered) / classes.mass(covered).sum()
+    found = np.array([(drawn == profile).all(axis=1).mean() for profile in covered])
+    assert (np.abs(found - expected) <= 5 * np.sqrt(expected * (1 - expected) / draws)).all()
+
+
+def test_the_same_numbers_draw_the_same_people():
+    classes, uniform = random_classes((2, 3), 2, np.random.default_rng(0)), np.random.default_rng(1).random((50, 3))
+    query = np.array([OPEN, OPEN], dtype=np.int32)
+    np.testing.assert_array_equal(classes.draw(query, uniform), classes.draw(query, uniform))
+
+
+# --- fitting --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (2, 2), (3, 4), (2, 1, 5)])
+def test_a_fitted_law_is_a_distribution(shape):
+    schema = schema_of(*shape)
+    rng = np.random.default_rng(1)
+    tables = [rng.multinomial(300, rng.dirichlet(np.ones(schema.exact_size))).astype(float) for _ in range(2)]
+    for law in fitted(schema, *tables):
+        assert 0 <= law.seen < 1
+        assert law.shares.sum() == pytest.approx(1)
+        assert whole_law(law, schema).sum() == pytest.approx(1)
+
+
+def test_without_covariates_everyone_has_the_one_profile():
+    (law,) = fitted(Schema(), np.array([7.0]))
+    nobody_described = np.zeros((1, 0), dtype=np.int32)
+    assert law.smooth.mass(nobody_described) == pytest.approx([1])
+    assert law.smooth.draw(nobody_described[0], np.random.default_rng(0).random((5, 1))).shape == (5, 0)
+
+
+def test_one_class_has_the_marginal_shares_of_the_counts():
+    schema = schema_of(2, 3)
+    rows = np.array([10.0, 20, 30, 40, 50, 60])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pnsight.models.covariate_law.CLASSES", (1,))
+        (law,) = fitted(schema, rows)
+    # Half a row is added to every level, so that none is impossible.
+    expected = [60.5 / 211, 150.5 / 211, 50.5 / 211.5, 70.5 / 211.5, 90.5 / 211.5]
+    np.testing.assert_allclose(law.smooth.levels[0], expected)
+    assert law.smooth.shares == pytest.approx([1])
+    assert list(law.evidence) == [1]
+
+
+def test_where_covariates_are_independent_the_fit_is_nearer_the_truth_than_the_counts():
+    schema = schema_of(*(2,) * 7)
+    mass = independent(0.2, 0.5, 0.4, 0.7, 0.5, 0.3, 0.6)
+    (law,) = fitted(schema, counted(schema, mass, 1000, seed=2))
+    assert len(law.smooth.shares) == 1
+    assert np.abs(whole_law(law, schema) - mass).sum() < np.abs(law.shares - mass).sum() / 2
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_dependent_covariates_are_not_taken_for_independent(seed):
+    """Two covariates that nearly always agree, beside one of three levels that has nothing to do with them."""
+    schema = schema_of(2, 2, 3)
+    profiles = lattice.exact_queries(schema)
+    agree = profiles[:, 0] == profiles[:, 1]
+    mass = np.where(agree, 0.98, 0.02) / 6
+    (law,) = fitted(schema, counted(schema, mass, 2000, seed))
+    assert len(law.smooth.shares) > 1 or law.seen > 0.9
+    # Independence would put one half on profiles that disagree; the truth is .02, known to a standard error of .003.
+    assert whole_law(law, schema)[~agree].sum() < 0.05
+
+
+def test_levels_by_the_dozen_are_learned():
+    schema = schema_of(12, 2)
+    mass = np.outer(np.arange(1, 13) / 78, [0.3, 0.7]).ravel()
+    (law,) = fitted(schema, counted(schema, mass, 5000, seed=4))
+    # Total variation of a multinomial of 24 cells is about sqrt(24 / (2 pi 5000)) = .028 as counted.
+    assert np.abs(whole_law(law, schema) - mass).sum() / 2 < 0.03
+
+
+def test_a_level_that_nobody_has_is_rare_but_not_impossible():
+    schema = schema_of(3)
+    (law,) = fitted(schema, np.array([50.0, 50, 0]))
+    assert 0 < law.smooth.mass(np.array([[2]], dtype=np.int32))[0] < 0.02
+
+
+def test_only_profiles_with_rows_need_to_be_listed():
+    schema = schema_of(*(2,) * 40)
+    rng = np.random.default_rng(0)
+    profiles = np.unique(rng.integers(0, 2, size=(60, 40), dtype=np.int32), axis=0)
+    (law,) = fit_covariate_laws(schema, profiles, [np.ones(len(profiles))], rng)
+    everyone = np.full((1, 40), OPEN, dtype=np.int32)
+    assert law.smooth.mass(everyone) == pytest.approx([1])
+
+
+# --- the other table's rows -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_small_table_borrows_from_a_large_one_of_the_same_people(seed):
+    schema = schema_of(*(2,) * 5)
+    mass = independent(0.2, 0.5, 0.4, 0.7, 0.3)
+    small, large = counted(schema, mass, 200, seed), counted(schema, mass, 5000, seed + 100)
+    law, _ = fitted(schema, small, large)
+    assert law.borrowed
+    np.testing.assert_allclose(law.shares, (small + large) / 5200)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_tables_of_other_people_are_kept_apart(seed):
+    schema = schema_of(3, 2)
+    younger, older = (np.outer(ages, [0.5, 0.5]).ravel() for ages in ([0.7, 0.2, 0.1], [0.2, 0.3, 0.5]))
+    tables = [counted(schema, mass, 1000, seed + k) for k, mass in enumerate((younger, older))]
+    for law, rows in zip(fitted(schema, *tables), tables, strict=True):
+        assert not law.borrowed
+        np.testing.assert_allclose(law.shares, rows / 1000)
+
+
+def test_a_single_table_has_nobody_to_borrow_from():
+    (law,) = fitted(schema_of(2, 2), np.array([10.0, 20, 30, 40]))
+    assert not law.borrowed
+
+
+def test_the_evidence_names_every_number_of_classes_and_the_chosen_one_is_the_best():
+    schema = schema_of(2, 2, 2)
+    (law,) = fitted(schema, counted(schema, independent(0.3, 0.5, 0.6), 500, seed=0))
+    assert list(law.evidence) == [1, 2, 4, 8, 16, 32]
+    assert max(law.evidence, key=law.evidence.get) == len(law.smooth.shares)
+
+
+def test_the_same_generator_gives_the_same_law():
+    schema = schema_of(2, 3)
+    rows = counted(schema, np.arange(1.0, 7), 400, seed=0)
+    (one,), (other,) = fitted(schema, rows, seed=3), fitted(schema, rows, seed=3)
+    np.testing.assert_array_equal(whole_law(one, schema), whole_law(other, schema))
+
+
+# --- other counts of the same profiles ------------------------------------------------------------------
+
+
+def test_given_other_counts_the_choices_stay_and_the_shares_follow():
+    schema = schema_of(2, 2, 3)
+    profiles = lattice.exact_queries(schema)
+    law = CovariateLaw(
+        np.full(12, 1 / 12), 0.3, random_classes(schema.shape, 2, np.random.default_rng(0)), True, {2: -1.0}
+    )
+    agree = profiles[:, 0] == profiles[:, 1]
+    counts = np.where(agree, 95.0, 5.0)
+    found = law.given(profiles, counts)
+    assert (found.seen, found.borrowed, found.evidence) == (law.seen, law.borrowed, law.evidence)
+    assert found.smooth.levels.shape == law.smooth.levels.shape
+    np.testing.assert_allclose(found.shares, counts / counts.sum())
+    # Two classes can hold two covariates that agree: the classes follow the new counts, too.
+    assert found.smooth.mass(profiles)[~agree].sum() == pytest.approx(0.05, abs=0.02)

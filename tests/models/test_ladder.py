@@ -1,0 +1,153 @@
+"""The ladder of capacities: what its rungs are, and how held-out scores choose among them."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from pnsight.models.ladder import LADDER, SHORT_LADDER, WIDEST_INDEX, Rung, allotted, choose, hopeful
+
+scores = hnp.arrays(
+    np.float64, hnp.array_shapes(min_dims=2, max_dims=2, max_side=8), elements=st.integers(-50, 0).map(float)
+)
+seeds = st.integers(0, 2**32 - 1)
+
+
+def noise(rungs, profiles, size=0.1, seed=0):
+    return np.random.default_rng(seed).normal(scale=size, size=(rungs, profiles))
+
+
+# --- rungs ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ladder", [LADDER, SHORT_LADDER])
+def test_a_ladder_begins_with_a_constant_and_goes_up_to_a_full_network(ladder):
+    assert ladder[0].constant
+    assert not any(rung.constant for rung in ladder[1:])
+    assert ladder[-1].rank == 0
+    assert len(set(ladder)) == len(set(map(str, ladder))) == len(ladder)
+    assert max(rung.rank for rung in ladder) <= WIDEST_INDEX
+
+
+@pytest.mark.parametrize("ladder", [LADDER, SHORT_LADDER])
+@pytest.mark.parametrize("columns", [1, 5, 8, 64, 200])
+def test_rungs_that_are_trained_together_take_as_many_steps(ladder, columns):
+    for one, other in combinations(ladder[1:], 2):
+        if (one.width(columns), one.hidden) == (other.width(columns), other.hidden):
+            assert one.steps == other.steps
+
+
+@pytest.mark.parametrize(
+    ("rung", "columns", "width"),
+    [
+        (Rung(0, 64, 1), 10, 10),
+        (Rung(0, 64, 1), 200, 64),
+        (Rung(1, 32, 1), 10, WIDEST_INDEX),
+        (Rung(3, 32, 1), 2, WIDEST_INDEX),
+    ],
+)
+def test_rungs_of_few_indices_have_one_width_and_the_others_as_many_columns_as_fit(rung, columns, width):
+    assert rung.width(columns) == width
+
+
+@pytest.mark.parametrize(
+    ("rung", "text"),
+    [
+        (Rung(0, 0, 0.0), "the same for everyone"),
+        (Rung(1, 32, 0.3), "1 index, 32 units, decay 0.3"),
+        (Rung(5, 32, 1), "5 indices, 32 units, decay 1"),
+        (Rung(0, 64, 0.1), "any number of indices, 64 units, decay 0.1"),
+    ],
+)
+def test_a_rung_says_in_words_what_it_is(rung, text):
+    assert str(rung) == text
+
+
+# --- which rungs may still win --------------------------------------------------------------------------
+
+
+@given(scores=scores)
+def test_the_best_rung_is_never_given_up(scores):
+    assert scores.sum(axis=1).argmax() in hopeful(scores)
+
+
+def test_a_rung_that_is_behind_everywhere_is_given_up_and_one_within_the_noise_is_kept():
+    found = noise(3, 100)
+    found[1] -= 0.01  # one tenth of the noise of a profile: one standard error of the mean of a hundred
+    found[2] -= 0.5
+    assert hopeful(found).tolist() == [0, 1]
+
+
+def test_rungs_that_answer_alike_are_all_kept():
+    assert hopeful(np.tile(noise(1, 20), (4, 1))).tolist() == [0, 1, 2, 3]
+
+
+# --- weights --------------------------------------------------------------------------------------------
+
+
+@given(scores=scores, seed=seeds)
+def test_weights_are_shares(scores, seed):
+    weights = choose(scores, np.random.default_rng(seed))
+    assert weights.shape == (len(scores),)
+    assert (weights >= 0).all()
+    assert weights.sum() == pytest.approx(1)
+
+
+@given(scores=scores, seed=seeds)
+def test_a_rung_that_is_worse_for_every_profile_gets_no_weight(scores, seed):
+    worse = np.concatenate([scores, scores.min(axis=0, keepdims=True) - 1])
+    assert choose(worse, np.random.default_rng(seed))[-1] == 0
+
+
+def test_a_clear_winner_gets_all():
+    found = noise(4, 200)
+    found[2] += 0.1  # ten standard errors of the mean difference
+    assert choose(found, np.random.default_rng(0)).tolist() == [0, 0, 1, 0]
+
+
+def test_near_ties_are_shared():
+    found = noise(2, 200)
+    found -= found.mean(axis=1, keepdims=True)
+    # As often one as the other: half, give or take five standard deviations of 500 tosses.
+    assert choose(found, np.random.default_rng(0)) == pytest.approx([0.5, 0.5], abs=5 * 0.5 / np.sqrt(500))
+
+
+def test_rungs_that_win_seldom_get_nothing():
+    found = noise(2, 200)
+    found -= found.mean(axis=1, keepdims=True)
+    found[1] -= 1.5 * (found[0] - found[1]).std() / np.sqrt(200)  # wins about 7% of the time
+    assert choose(found, np.random.default_rng(0)).tolist() == [1, 0]
+
+
+def test_a_lead_that_rests_on_one_profile_is_not_a_clear_win():
+    found = np.zeros((2, 100))
+    found[0, 0], found[1, 1:] = 3, 0.02
+    assert found[0].sum() > found[1].sum()
+    assert (choose(found, np.random.default_rng(0)) > 0.25).all()  # the one profile weighs too little half of the time
+
+
+# --- places ---------------------------------------------------------------------------------------------
+
+
+@given(
+    weights=hnp.arrays(np.float64, st.integers(1, 8), elements=st.integers(0, 9).map(float)).filter(np.any),
+    places=st.integers(0, 30),
+)
+def test_places_are_allotted_in_proportion(weights, places):
+    rungs = allotted(weights, places)
+    assert rungs.shape == (places,)
+    given_to = np.bincount(rungs, minlength=len(weights))
+    assert len(given_to) == len(weights)
+    assert (np.abs(given_to - places * weights / weights.sum()) < 1 + 1e-9).all()
+    assert (given_to[weights == 0] == 0).all()
+
+
+def test_places_by_hand():
+    assert allotted(np.array([0.5, 0.0, 0.25, 0.25]), 8).tolist() == [0, 0, 0, 0, 2, 2, 3, 3]
+    assert allotted(np.array([0.0, 1.0]), 3).tolist() == [1, 1, 1]
+    assert allotted(np.array([0.3, 0.7]), 0).tolist() == []

@@ -1,0 +1,251 @@
+"""Mixing: the types of a query are the mean over the people it covers, listed or counted and drawn."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pnsight import lattice
+from pnsight.models.covariate_law import LatentClasses
+from pnsight.models.forward import mean_shares, shares
+from pnsight.models.mixing import DRAWS, SPREAD_PROFILES, CountedProfiles, ListedProfiles
+from pnsight.schema import OPEN, Covariate, Schema
+
+ROUNDING = 1e-12
+SCHEMA = Schema(
+    tuple(Covariate(f"c{j}", tuple(f"level {k}" for k in range(levels))) for j, levels in enumerate((2, 3, 1, 4)))
+)
+EVERY = lattice.exact_queries(SCHEMA)
+QUERIES = lattice.mask_queries(SCHEMA)
+EXACT = (QUERIES != OPEN).all(axis=1)
+PEOPLE = {"first table": (1.0, 0.0), "second table": (0.0, 1.0), "both": (0.3, 0.7)}
+
+people = pytest.mark.parametrize("weights", [np.array(weights) for weights in PEOPLE.values()], ids=list(PEOPLE))
+
+
+def covers(query) -> np.ndarray:
+    return ((query == OPEN) | (query == EVERY)).all(axis=1)
+
+
+# --- all profiles listed --------------------------------------------------------------------------------
+
+
+def listed(members=3, tables=2, seed=0) -> ListedProfiles:
+    rng = np.random.default_rng(seed)
+    types = rng.dirichlet(np.ones(8), size=(members, len(EVERY)))
+    masses = rng.dirichlet(np.ones(len(EVERY)), size=(members, tables))
+    return ListedProfiles(SCHEMA, types.astype(np.float32), masses.astype(np.float32))
+
+
+def by_hand(mixing, member, query, weights) -> np.ndarray:
+    """The weighted mean over the profiles of one query, one after the other."""
+    total, mass = np.zeros(8), 0.0
+    for place in np.flatnonzero(covers(query)):
+        share = sum(
+            float(weight) * float(table[place]) for weight, table in zip(weights, mixing.masses[member], strict=True)
+        )
+        total += share * mixing.profile_types[member, place].astype(float)
+        mass += share
+    return total / mass
+
+
+@people
+def test_listed_profiles_give_every_query_the_weighted_mean_of_its_profiles(weights):
+    mixing = listed()
+    found = list(mixing.types(QUERIES, weights, members=3))
+    assert len(found) == mixing.members == 3
+    for member, types in enumerate(found):
+        assert types.shape == (len(QUERIES), 8)
+        expected = [by_hand(mixing, member, query, weights) for query in QUERIES]
+        # Types are stored in single precision and add up to one again here: they are off by its rounding.
+        np.testing.assert_allclose(types, expected, atol=1e-6)
+        np.testing.assert_allclose(types.sum(axis=1), 1, atol=ROUNDING)
+
+
+@people
+def test_a_query_gets_the_same_answer_alone_as_among_others(weights):
+    mixing = listed()
+    together = np.stack(list(mixing.types(QUERIES, weights, members=3)), axis=1)
+    for place, query in enumerate(QUERIES):
+        alone = np.stack(list(mixing.types(query[None], weights, members=3)), axis=1)
+        np.testing.assert_allclose(alone[0], together[place], atol=ROUNDING)
+    only_exact = np.stack(list(mixing.types(QUERIES[EXACT], weights, members=3)), axis=1)
+    np.testing.assert_allclose(only_exact, together[EXACT], atol=ROUNDING)
+
+
+def test_only_the_members_asked_for_are_computed():
+    mixing, weights = listed(), np.array([0.5, 0.5])
+    (one,) = mixing.types(QUERIES, weights, members=1)
+    first, *_ = mixing.types(QUERIES, weights, members=3)
+    np.testing.assert_allclose(one, first, atol=ROUNDING)
+
+
+def test_members_summed_in_groups_are_those_summed_at_once(monkeypatch):
+    mixing, weights = listed(members=5), np.array([0.5, 0.5])
+    at_once = list(mixing.types(QUERIES, weights, members=5))
+    monkeypatch.setattr("pnsight.models.mixing._SUMMED_VALUES", 2 * 8 * len(QUERIES))
+    np.testing.assert_allclose(list(mixing.types(QUERIES, weights, members=5)), at_once, atol=ROUNDING)
+
+
+@given(seed=st.integers(0, 2**32 - 1), weight=st.floats(0, 1))
+def test_the_answer_for_a_query_lies_between_those_for_its_parts(seed, weight):
+    mixing = listed(members=1, seed=seed)
+    types = next(mixing.types(QUERIES, np.array([weight, 1 - weight]), members=1))
+    answers = dict(zip(map(tuple, QUERIES.tolist()), types, strict=True))
+    for (c0, c1, c2, c3), whole in answers.items():
+        if c1 == OPEN:
+            parts = [answers[c0, level, c2, c3] for level in range(3)]
+            assert (whole >= np.min(parts, axis=0) - ROUNDING).all()
+            assert (whole <= np.max(parts, axis=0) + ROUNDING).all()
+
+
+def test_without_covariates_there_is_one_answer():
+    types = np.full((1, 1, 8), 1 / 8, np.float32)
+    mixing = ListedProfiles(Schema(), types, np.ones((1, 2, 1), np.float32))
+    (found,) = mixing.types(np.zeros((3, 0), np.int32), np.array([0.0, 1.0]), members=1)
+    np.testing.assert_allclose(found, np.full((3, 8), 1 / 8))
+
+
+# --- profiles counted and drawn -------------------------------------------------------------------------
+
+
+def random_network(columns, rng, hidden=6):
+    sizes = (columns, hidden, hidden, 8)
+    return tuple(
+        (rng.normal(size=(rows, inputs)).astype(np.float32) / np.sqrt(inputs), rng.normal(size=rows).astype(np.float32))
+        for inputs, rows in pairwise(sizes)
+    )
+
+
+def random_classes(rng, classes) -> LatentClasses:
+    levels = [rng.dirichlet(np.full(size, 2.0), size=classes) for size in SCHEMA.shape]
+    return LatentClasses(rng.dirichlet(np.ones(classes)), np.concatenate(levels, axis=1), SCHEMA.shape)
+
+
+def counted(networks=((0, 1), (0,), (1,), (2,)), draws=DRAWS, seed=0, own_rows=False) -> CountedProfiles:
+    """Half of the profiles counted; `networks` says which of a few networks each member is the mean of."""
+    rng = np.random.default_rng(seed)
+    inputs = SCHEMA.signs(EVERY)
+    trained = [random_network(inputs.shape[1], rng) for _ in range(1 + max(k for group in networks for k in group))]
+    members = [[trained[k] for k in group] for group in networks]
+    place = np.sort(rng.permutation(len(EVERY))[: len(EVERY) // 2])
+    types = rng.dirichlet(np.ones(8), size=len(place)) if own_rows else mean_shares(members[0], inputs[place])
+    shares_ = np.repeat(rng.dirichlet(np.ones(len(place)), size=(1, 2)), len(members), axis=0)
+    return CountedProfiles(
+        SCHEMA,
+        EVERY[place],
+        types.astype(np.float32),
+        shares_.astype(np.float32),
+        np.array([0.4, 0.7]),
+        [random_classes(rng, 1), random_classes(rng, 3)],
+        members,
+        rng.random((draws, 1 + len(SCHEMA.shape))),
+    )
+
+
+def as_listed(mixing) -> ListedProfiles:
+    """The same networks, classes and shares with every profile listed."""
+    inputs = SCHEMA.signs(EVERY)
+    place = np.ravel_multi_index(tuple(mixing.profiles.T), SCHEMA.shape)
+    types, masses = [], []
+    for member, networks in enumerate(mixing.networks):
+        types.append(mean_shares(networks, inputs))
+        mass = (1 - mixing.seen)[:, None] * np.stack([classes.mass(EVERY) for classes in mixing.smooth])
+        mass[:, place] += mixing.seen[:, None] * mixing.counted[member]
+        masses.append(mass)
+    return ListedProfiles(SCHEMA, np.array(types, np.float32), np.array(masses, np.float32))
+
+
+def monte_carlo_error(mixing, query, member) -> np.ndarray:
+    """Standard error of a member's types of a query, shape (8,): the larger of the two tables'.
+
+    The estimate is a mean over all draws, the others add a mean difference over the first `SPREAD_PROFILES`. Standard
+    deviations are those over the profiles that the query covers, by enumeration. The share that is drawn is at most 1.
+    """
+    inside = covers(query)
+    estimate, other = (mean_shares(mixing.networks[k], SCHEMA.signs(EVERY[inside])) for k in (0, member))
+    errors = []
+    for classes in mixing.smooth:
+        mass = classes.mass(EVERY[inside])
+        mass /= mass.sum()
+        first, second = (
+            np.sqrt(np.maximum(mass @ values**2 - (mass @ values) ** 2, 0)) for values in (estimate, other - estimate)
+        )
+        errors.append(first / np.sqrt(len(mixing.uniform)) + second / np.sqrt(SPREAD_PROFILES))
+    return np.max(errors, axis=0)
+
+
+@people
+def test_counted_profiles_answer_open_queries_as_listed_ones_do(weights):
+    """Up to five standard errors of the draws, and the rounding of what is stored in single precision."""
+    mixing = counted(draws=4096)
+    expected = list(as_listed(mixing).types(QUERIES, weights, members=4))
+    found = list(mixing.types(QUERIES, weights, members=4))
+    for member in range(4):
+        for place in np.flatnonzero(~EXACT):
+            allowed = 5 * monte_carlo_error(mixing, QUERIES[place], member) + 1e-6
+            assert (np.abs(found[member][place] - expected[member][place]) <= allowed).all()
+
+
+def test_an_exact_query_with_rows_is_answered_by_its_own_types_and_else_by_the_networks():
+    mixing = counted(own_rows=True)
+    found = list(mixing.types(EVERY, np.array([0.3, 0.7]), members=4))
+    place = np.ravel_multi_index(tuple(mixing.profiles.T), SCHEMA.shape)
+    bare = np.setdiff1d(np.arange(len(EVERY)), place)
+    np.testing.assert_array_equal(found[0][place], mixing.profile_types)
+    inputs = SCHEMA.signs(EVERY)
+    # One row or many at a time: the sums of a layer may be taken in another order, in single precision.
+    np.testing.assert_allclose(found[0][bare], mean_shares(mixing.networks[0], inputs)[bare], atol=1e-6)
+    for member in (1, 2, 3):
+        np.testing.assert_allclose(found[member], shares(mixing.networks[member][0], inputs), atol=1e-6)
+
+
+def test_where_everyone_is_counted_an_open_query_is_the_mean_of_its_profiles_own_types():
+    mixing = counted(own_rows=True)
+    sure = CountedProfiles(**{**vars(mixing), "seen": np.array([1.0, 1.0])})
+    for query in QUERIES[~EXACT][::5]:
+        inside = np.flatnonzero(((query == OPEN) | (query == sure.profiles)).all(axis=1))
+        if len(inside):
+            (found,) = sure.types(query[None], np.array([0.0, 1.0]), members=1)
+            weight = sure.counted[0, 1, inside].astype(float)
+            np.testing.assert_allclose(found[0], weight @ sure.profile_types[inside] / weight.sum(), atol=1e-6)
+
+
+def test_members_that_equal_the_estimate_answer_as_it_does():
+    mixing = counted(networks=((0,), (0,)), own_rows=True)
+    estimate, other = mixing.types(QUERIES[~EXACT], np.array([0.5, 0.5]), members=2)
+    np.testing.assert_allclose(other, estimate, atol=ROUNDING)
+
+
+@people
+def test_answers_are_distributions(weights):
+    for types in counted(own_rows=True).types(QUERIES, weights, members=4):
+        assert (types >= 0).all()
+        np.testing.assert_allclose(types.sum(axis=1), 1, atol=1e-6)  # exact ones as stored, in single precision
+
+
+# --- stored ---------------------------------------------------------------------------------------------
+
+
+def test_listed_profiles_survive_as_arrays():
+    mixing, weights = listed(), np.array([0.3, 0.7])
+    again = ListedProfiles.from_arrays(SCHEMA, mixing.arrays())
+    for before, after in zip(mixing.types(QUERIES, weights, 3), again.types(QUERIES, weights, 3), strict=True):
+        np.testing.assert_array_equal(before, after)
+
+
+def test_counted_profiles_survive_as_arrays():
+    """More than ten members and networks, so that the order of their numbers is not that of the words."""
+    groups = (tuple(range(11)), *((k,) for k in range(11)))
+    mixing, weights = counted(networks=groups, own_rows=True), np.array([0.3, 0.7])
+    arrays = dict(reversed(mixing.arrays().items()))
+    again = CountedProfiles.from_arrays(SCHEMA, mixing.profiles, arrays)
+    assert again.members == mixing.members == 12
+    assert [len(group) for group in again.networks] == [11] + [1] * 11
+    some = QUERIES[::9]
+    for before, after in zip(mixing.types(some, weights, 12), again.types(some, weights, 12), strict=True):
+        np.testing.assert_array_equal(before, after)

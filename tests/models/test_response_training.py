@@ -1,0 +1,215 @@
+"""Training of response-type networks: what they learn, and that nothing but the seed is arbitrary."""
+
+from __future__ import annotations
+
+import jax
+import numpy as np
+import pytest
+
+from pnsight import lattice
+from pnsight.law import COUNTED_CELLS, Law
+from pnsight.models import forward, networks, response_training
+from pnsight.models.ladder import Rung
+from pnsight.models.response_training import Member, train_members
+from pnsight.models.shrinkage import log_likelihood
+from pnsight.progress import silent
+from pnsight.schema import Schema
+
+SCHEMA = Schema.binary("abc")
+PROFILES = lattice.exact_queries(SCHEMA)
+INPUTS = SCHEMA.signs(PROFILES)
+TRUE = np.random.default_rng(8).dirichlet(np.full(8, 2.0), size=8)
+ROWS = 20_000
+"""Rows of each profile in each arm and in the observational table."""
+
+COUNTS = np.round(ROWS * (TRUE @ COUNTED_CELLS.T))
+
+CONSTANT = Rung(0, 0, 0.0)
+FULL = Rung(0, 16, 0.001, 1500)
+ONE_INDEX = Rung(1, 16, 0.01, 300)
+SHORT = Rung(0, 16, 0.01, 300)
+RUNGS = (CONSTANT, ONE_INDEX, FULL)
+
+
+def trained(*members, counts=(COUNTS,), inputs=INPUTS):
+    return train_members(inputs, counts, members, silent)
+
+
+def assert_same(one, other):
+    for ours, theirs in zip(one, other, strict=True):
+        for a, b in zip(ours, theirs, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+def likelihood(network, counts=COUNTS) -> float:
+    """Mean log-likelihood of a row."""
+    types = forward.shares(network, INPUTS).astype(float)
+    return float(log_likelihood(types, counts).sum() / counts.sum())
+
+
+# --- what is learned ------------------------------------------------------------------------------------
+
+
+def test_a_constant_rung_answers_everyone_with_the_pooled_law():
+    (network,) = trained(Member(CONSTANT, 0, 1))
+    law = Law.from_types(forward.shares(network, INPUTS).astype(float))
+    plug_in = Law.from_counts(*(part.sum(axis=0, keepdims=True) for part in (COUNTS[:, :4], COUNTS[:, 4:])))
+    # One row of an even prior among 480,000; the rest is where expectation-maximisation stands still.
+    np.testing.assert_allclose(law.a, np.full(8, plug_in.a[0]), atol=1e-3)
+    np.testing.assert_allclose(law.b, np.full(8, plug_in.b[0]), atol=1e-3)
+    np.testing.assert_allclose(law.joint, np.tile(plug_in.joint, (8, 1)), atol=1e-3)
+
+
+def test_without_covariates_every_rung_is_constant():
+    nobody_described = np.zeros((1, 0), np.float32)
+    counts = COUNTS.sum(axis=0, keepdims=True)
+    one, other = trained(Member(CONSTANT, 0, 1), Member(FULL, 0, 2), counts=[counts], inputs=nobody_described)
+    assert_same(one, other)
+
+
+def test_a_full_network_reproduces_the_plug_in_law_of_profiles_with_many_rows():
+    """Twenty thousand rows an arm: a share is known to a standard error of at most .0035, and the counts are those
+    expected, so that what is left is how well 1500 steps fit them. Five such errors are allowed."""
+    (network,) = trained(Member(FULL, 0, 1))
+    law, plug_in = Law.from_types(forward.shares(network, INPUTS).astype(float)), Law.from_types(TRUE)
+    np.testing.assert_allclose(law.a, plug_in.a, atol=5 * 0.0035)
+    np.testing.assert_allclose(law.b, plug_in.b, atol=5 * 0.0035)
+    np.testing.assert_allclose(law.joint, plug_in.joint, atol=5 * 0.0035)
+
+
+def test_an_experiment_alone_is_learned_too():
+    (network,) = trained(Member(FULL, 0, 1), counts=[COUNTS * ([1] * 4 + [0] * 4)])
+    law, plug_in = Law.from_types(forward.shares(network, INPUTS).astype(float)), Law.from_types(TRUE)
+    np.testing.assert_allclose(law.a, plug_in.a, atol=5 * 0.0035)
+    np.testing.assert_allclose(law.b, plug_in.b, atol=5 * 0.0035)
+
+
+def test_more_capacity_fits_the_rows_better():
+    constant, index, full = (likelihood(found) for found in trained(*(Member(r, 0, 1) for r in RUNGS)))
+    assert constant < index < full
+
+
+def test_a_rung_of_one_index_sees_the_covariates_through_one_number():
+    (network,) = trained(Member(ONE_INDEX, 0, 3))
+    first, _ = network[0]
+    assert first.shape == (16, 3)
+    assert np.linalg.matrix_rank(first, tol=1e-5 * np.abs(first).max()) == 1
+
+
+def test_each_member_learns_from_its_own_counts():
+    turned = COUNTS[::-1].copy()
+    members = [Member(SHORT, source, 5) for source in (0, 1)]
+    one, other = trained(*members, counts=[COUNTS, turned])
+    assert likelihood(one, COUNTS) > likelihood(other, COUNTS)
+    assert likelihood(other, turned) > likelihood(one, turned)
+
+
+# --- what is arbitrary ----------------------------------------------------------------------------------
+
+
+def test_the_same_seed_gives_the_same_network_and_another_seed_another():
+    one, again, other = (trained(Member(SHORT, 0, seed))[0] for seed in (4, 4, 5))
+    assert_same(one, again)
+    assert np.abs(one[0][0] - other[0][0]).max() > 1e-2
+
+
+def test_members_are_given_back_in_the_order_asked_for_whatever_they_are_trained_beside():
+    members = [
+        Member(ONE_INDEX, 0, 1),
+        Member(SHORT, 0, 2),
+        Member(CONSTANT, 0, 3),
+        *(Member(SHORT, 0, seed) for seed in range(10, 14)),
+        Member(ONE_INDEX, 0, 4),
+    ]
+    together = trained(*members)
+    assert len(together) == len(members)
+    for member, network in zip(members, together, strict=True):
+        assert_same(network, trained(member)[0])
+
+
+def test_no_members_are_no_networks():
+    assert trained() == []
+
+
+def test_progress_is_told_up_to_the_end():
+    told = []
+    members = [Member(SHORT, 0, seed) for seed in range(response_training.PACK + 1)]
+    train_members(INPUTS, [COUNTS], members, lambda *news: told.append(news))
+    assert [(done, total) for done, total, _ in told] == [(0, 2), (1, 2), (2, 2)]
+
+
+@pytest.mark.parametrize(("told", "threads"), [("1", 1), ("3", 3)])
+def test_the_environment_says_how_many_threads_to_use(told, threads, monkeypatch):
+    monkeypatch.setenv("NPROC", told)
+    assert response_training._threads() == threads
+
+
+@pytest.mark.parametrize("told", ["", "0", "many"])
+def test_else_there_are_as_many_threads_as_cores(told, monkeypatch):
+    monkeypatch.setenv("NPROC", told)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1, 2, 3, 4})
+    assert response_training._threads() == 5
+
+
+# --- blocks ---------------------------------------------------------------------------------------------
+
+
+def test_profiles_in_several_blocks_are_learned_nearly_as_well_as_in_one(monkeypatch):
+    member = Member(FULL, 0, 1)
+    (in_one,) = trained(member)
+    monkeypatch.setattr("pnsight.models.response_training.BLOCK", 3)
+    monkeypatch.setattr("pnsight.models.response_training.PAD", 1)
+    (in_three,) = trained(member)
+    nothing_learned = likelihood(trained(Member(CONSTANT, 0, 1))[0])
+    lost = likelihood(in_one) - likelihood(in_three)
+    assert abs(lost) < 0.05 * (likelihood(in_one) - nothing_learned)
+
+
+@pytest.mark.parametrize(("rows", "block", "blocks"), [(8, 4096, 1), (8, 4, 2), (1000, 300, 4), (5000, 4096, 2)])
+def test_blocks_hold_every_profile_once_and_zeros_beside(rows, block, blocks, monkeypatch):
+    monkeypatch.setattr("pnsight.models.response_training.BLOCK", block)
+    inputs = np.arange(1, rows + 1, dtype=np.float32)[:, None]
+    data = response_training._Blocks(inputs)
+    assert data.blocks == blocks
+    assert data.inputs.shape == (blocks, 1, data.size)
+    found = np.sort(data.inputs.ravel())
+    np.testing.assert_array_equal(found[-rows:], inputs.ravel())
+    assert not found[:-rows].any()
+    np.testing.assert_array_equal(data.arranged(2 * inputs), 2 * data.inputs)
+
+
+# --- the same network in JAX and in NumPy ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rung", RUNGS, ids=str)
+def test_numpy_gives_the_types_that_jax_gives(rung):
+    (network,) = trained(Member(rung, 0, 1))
+    expected = jax.nn.softmax(networks.logits(network, INPUTS), axis=1)
+    found = forward.shares(network, INPUTS)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-6)
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("rank", [0, 1, 2])
+def test_the_plain_network_has_the_loss_of_the_one_in_training(rank):
+    """First weights of a member, with its indices apart and merged into the first layer."""
+    width = 3 if rank == 0 else 5
+    start = response_training._start(np.array([7], np.uint32), np.full((1, 8), 1 / 8, np.float32), 3, width, 16)
+    weights = response_training._Weights(*(part[0] for part in start))
+    kept = (np.arange(width) < (rank or width)).astype(np.float32)
+    counts = COUNTS.T.astype(np.float32)
+    loss = float(response_training._loss(weights, INPUTS.T, counts, kept, np.float32(COUNTS.sum())))
+    merged = response_training._merged(weights, kept)
+    assert likelihood(merged) == pytest.approx(-loss, rel=1e-5)  # single precision, 64 terms
+
+
+def test_the_rate_rises_to_its_peak_and_falls_to_zero():
+    done = np.linspace(0, 1, 101)
+    rate = np.asarray(response_training._one_cycle(done))
+    assert rate.argmax() == 30
+    assert rate[30] == pytest.approx(1)
+    assert rate[0] == pytest.approx(0.04)
+    assert rate[-1] == pytest.approx(0, abs=1e-6)
+    assert (np.diff(rate[:31]) > 0).all()
+    assert (np.diff(rate[30:]) < 0).all()
