@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from pnsight.models.ladder import LADDER, SHORT_LADDER, WIDEST_INDEX, Rung, allotted, choose, hopeful
+from pnsight.models.ladder import LADDER, SHORT_LADDER, WIDEST_INDEX, Rung, all_alike, allotted, choose, hopeful
 
 scores = hnp.arrays(
     np.float64, hnp.array_shapes(min_dims=2, max_dims=2, max_side=8), elements=st.integers(-50, 0).map(float)
@@ -151,3 +151,18 @@ def test_places_by_hand():
     assert allotted(np.array([0.5, 0.0, 0.25, 0.25]), 8).tolist() == [0, 0, 0, 0, 2, 2, 3, 3]
     assert allotted(np.array([0.0, 1.0]), 3).tolist() == [1, 1, 1]
     assert allotted(np.array([0.3, 0.7]), 0).tolist() == []
+
+
+def test_profiles_are_all_alike_unless_a_rung_that_tells_them_apart_is_clearly_ahead():
+    rng = np.random.default_rng(1)
+    noise = rng.normal(size=400)
+    rows = np.full(400, 5.0)
+    assert all_alike(np.stack([np.zeros(400), noise - noise.mean()]), rows, constant=0)
+    assert all_alike(np.stack([np.zeros(400), noise - 1]), rows, constant=0)
+    assert not all_alike(np.stack([np.zeros(400), noise + 0.2]), rows, constant=0)
+
+
+def test_each_row_counts_alike_when_it_is_asked_whether_profiles_are_all_alike():
+    scores = np.stack([np.zeros(100), np.where(np.arange(100) < 50, 0.1, -0.2)])
+    assert all_alike(scores, np.ones(100), constant=0)
+    assert not all_alike(scores, np.where(np.arange(100) < 50, 1000.0, 1.0), constant=0)

@@ -93,6 +93,18 @@ def choose(scores: FloatArray, rng: np.random.Generator) -> FloatArray:
     return np.asarray(wins / wins.sum())
 
 
+def all_alike(scores: FloatArray, rows: FloatArray, constant: int) -> bool:
+    """Whether held-out rows give no reason to tell profiles apart.
+
+    `scores` are a row's, shape (rungs, profiles), `rows` each profile's, shape (profiles,); `constant` is the rung that
+    answers the same to everyone. Here each row counts alike, which is the sharpest test: the best rung has to be ahead
+    of it by a standard error.
+    """
+    totals = scores * rows
+    behind = totals[totals.sum(axis=1).argmax()] - totals[constant]
+    return bool(behind.sum() <= behind.std() * np.sqrt(len(rows)))
+
+
 def allotted(weights: FloatArray, places: int) -> npt.NDArray[np.intp]:
     """Rungs for so many members in proportion to the weights, shape (places,)."""
     edges = np.cumsum(weights) / weights.sum()

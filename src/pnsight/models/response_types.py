@@ -25,7 +25,7 @@ from pnsight.models.base import LawModel, support
 from pnsight.models.calibration import error_variance, spread_factor, subpopulations
 from pnsight.models.covariate_law import CovariateLaw, fit_covariate_laws
 from pnsight.models.forward import Layers, mean_shares, shares
-from pnsight.models.ladder import LADDER, SHORT_LADDER, Rung, allotted, choose, hopeful
+from pnsight.models.ladder import LADDER, SHORT_LADDER, Rung, all_alike, allotted, choose, hopeful
 from pnsight.models.mixing import DRAWS, MOST_LISTED, CountedProfiles, ListedProfiles, Mixing
 from pnsight.models.resampling import resampled, split_counts
 from pnsight.models.shrinkage import choose_strength, log_likelihood, posterior
@@ -246,6 +246,8 @@ class _Fitting:
         behind, kept, scores, answers = self._climb(parts)
         weights = np.zeros(len(self.ladder))
         weights[kept] = choose(scores, self.rng)
+        if kept[0] == 0 and all_alike(scores, self.counts[self.judged].sum(axis=1), constant=0):
+            weights = np.eye(len(weights))[0]
         held_out = [fold[self.judged] for fold in parts]
         training = [self.counts[self.judged] - fold for fold in held_out]
         centres = [np.tensordot(weights[kept], of_fold, axes=1) for of_fold in answers]
