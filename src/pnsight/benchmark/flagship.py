@@ -10,7 +10,7 @@ from typing import Any
 from pnsight.benchmark.paper import reported
 from pnsight.benchmark.scores import SUPPORT_BANDS
 from pnsight.benchmark.settings import BASELINE, FLAGSHIP
-from pnsight.benchmark.summary import ENDS, Cell, Row, as_percent, as_ratio, cells, fits, short
+from pnsight.benchmark.summary import ENDS, Cell, Row, as_percent, as_ratio, cells, family, fits, short
 from pnsight.populations import NAMES
 
 RIVAL = "mask-mlp"
@@ -103,7 +103,7 @@ def interval_table(rows: Sequence[Row], budget: int = 200_000) -> dict[str, list
     groups: dict[str, list[Row]] = defaultdict(list)
     for row in fits(rows):
         if row["learner"] == FLAGSHIP and row["budget"] == budget and row["mask_width"] is not None:
-            groups[row["population"].split(":")[0]].append(row)
+            groups[family(row)].append(row)
     columns: dict[str, list[Any]] = defaultdict(list)
     for name, found in sorted(groups.items(), key=lambda item: (item[0] not in NAMES, item[0])):
         columns["population"].append(name)

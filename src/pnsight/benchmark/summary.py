@@ -13,6 +13,7 @@ from typing import Any
 
 from pnsight.benchmark.paper import COLUMNS, TABLE_1, reported
 from pnsight.benchmark.settings import LEARNERS
+from pnsight.populations import NAMES
 
 Row = Mapping[str, Any]
 ENDS = ("lower", "upper")
@@ -51,14 +52,21 @@ def fits(rows: Iterable[Row], held_out: bool = False) -> list[Row]:
     return [row for row in rows if not row["note"] and bool(row["held_out"]) == held_out]
 
 
+def family(row: Row) -> str:
+    """The population a row is about, or the kind of a random one."""
+    return str(row["population"]).split(":")[0]
+
+
 def cells(rows: Sequence[Row], rule: str = ORACLE, dropped: str = "undefined") -> list[Cell]:
-    """All cells that the rows support: per threshold the mean over seeds, then the smallest, by space and end.
+    """All cells of the catalog's populations that the rows support: per threshold the mean over seeds, then the smallest, by space and end.
 
     Thresholds that have fewer seeds than others, not run yet or with too few examples, do not compete. `dropped` names
     the convention of the plug-in: only undefined answers dropped, or infeasible ones too.
     """
     groups: dict[tuple[Any, ...], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in fits(rows):
+        if row["population"] not in NAMES:
+            continue
         plain = not row["validation"]
         if (row["dropped"] not in ("", dropped)) if plain else not RULES[rule](row):
             continue
@@ -231,7 +239,7 @@ def crossing_table(rows: Sequence[Row]) -> dict[str, list[Any]]:
     shares: dict[tuple[str, ...], list[float]] = defaultdict(list)
     for row in _usual(rows):
         space = "mask" if row["mask_scored"] else "exact"
-        key = row["learner"], row["threshold"], row["validation"], space, row["population"]
+        key = row["learner"], row["threshold"], row["validation"], space, family(row)
         shares[key].append(row[f"{space}_crossed"] / row[f"{space}_scored"])
     names = ("learner", "threshold", "validation", "space", "population")
     columns: dict[str, list[Any]] = {name: [key[i] for key in sorted(shares)] for i, name in enumerate(names)}
@@ -250,7 +258,7 @@ def decision_table(rows: Sequence[Row], budget: int = 200_000) -> dict[str, list
     groups: dict[tuple[str, ...], list[Row]] = defaultdict(list)
     for row in _usual(rows):
         if row["budget"] == budget and row["mask_agree_0.5"] is not None:
-            groups[row["learner"], row["threshold"], row["validation"], row["population"]].append(row)
+            groups[row["learner"], row["threshold"], row["validation"], family(row)].append(row)
     columns: dict[str, list[Any]] = defaultdict(list)
     for key, found in sorted(groups.items()):
         for name, value in zip(("learner", "threshold", "validation", "population"), key, strict=True):
@@ -258,7 +266,7 @@ def decision_table(rows: Sequence[Row], budget: int = 200_000) -> dict[str, list
         for theta in (0.3, 0.5):
             columns[f"agree at {theta}"].append(as_percent(row[f"mask_agree_{theta}"] for row in found))
             columns[f"contradicted at {theta}"].append(as_percent(row[f"mask_wrong_{theta}"] for row in found))
-        columns["seeds"].append(len({row["seed"] for row in found}))
+        columns["fits"].append(len({(row["population"], row["seed"]) for row in found}))
     return dict(columns)
 
 
