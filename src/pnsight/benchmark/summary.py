@@ -58,8 +58,9 @@ def family(row: Row) -> str:
 
 
 def cells(rows: Sequence[Row], rule: str = ORACLE, dropped: str = "undefined") -> list[Cell]:
-    """All cells of the catalog's populations that the rows support: per threshold the mean over seeds, then the smallest, by space and end.
+    """All cells of the catalog's populations that the rows support.
 
+    Per threshold the mean over seeds, then the smallest, by space and end.
     Thresholds that have fewer seeds than others, not run yet or with too few examples, do not compete. `dropped` names
     the convention of the plug-in: only undefined answers dropped, or infeasible ones too.
     """
