@@ -15,7 +15,7 @@ from pnsight.errors import ModelError
 from pnsight.law import FloatArray, Law
 from pnsight.progress import Progress, silent
 from pnsight.schema import Codes, QueryLike, Schema
-from pnsight.study import Study
+from pnsight.study import People, Study
 
 
 class Model(ABC):
@@ -70,6 +70,11 @@ class Model(ABC):
     def counts(self, codes: Codes) -> FloatArray:
         """Rows behind each query in the layout of `Study.counts`, shape (queries, 8) or (queries, 4)."""
         return lattice.sum_over(self.schema, codes, self.study.profiles, self.study.counts)
+
+    def shares(self, codes: Codes, population: People | None = None) -> FloatArray:
+        """Share of the people of a population, by default the model's, that are in each query, shape (queries,)."""
+        people = self.study.people(population or "observational")
+        return lattice.sum_over(self.schema, codes, self.study.profiles, people[:, None])[:, 0] / (people.sum() or 1.0)
 
 
 class LawModel(Model):

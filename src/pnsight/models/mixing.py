@@ -51,6 +51,10 @@ class Mixing(ABC):
         """Distribution over the types of each query, shape (queries, 8), for each of the first so many members."""
 
     @abstractmethod
+    def shares(self, codes: Codes, weights: FloatArray) -> FloatArray:
+        """Share of the people that are in each query, by the estimate, shape (queries,)."""
+
+    @abstractmethod
     def arrays(self) -> Arrays:
         """All there is to it beside the schema, for storing."""
 
@@ -88,6 +92,11 @@ class ListedProfiles(Mixing):
             sums = lattice.sum_over(self.schema, codes, profiles, flat).reshape(len(codes), len(values), 8)
             for k in range(sums.shape[1]):
                 yield sums[:, k] / sums[:, k].sum(axis=1, keepdims=True)
+
+    def shares(self, codes: Codes, weights: FloatArray) -> FloatArray:
+        """Share of the people that are in each query, by the estimate, shape (queries,)."""
+        mass = weights @ self.masses[0]
+        return lattice.sum_over(self.schema, codes, lattice.exact_queries(self.schema), mass[:, None])[:, 0]
 
     def arrays(self) -> Arrays:
         """Types and masses."""
@@ -139,6 +148,16 @@ class CountedProfiles(Mixing):
         for place, query in enumerate(codes):
             found[:, place] = self._one(query, lattice.covered(self.profiles, query), weights, members)
         yield from found
+
+    def shares(self, codes: Codes, weights: FloatArray) -> FloatArray:
+        """Share of the people that are in each query, by the estimate, shape (queries,)."""
+        counted = (weights * self.seen) @ self.counted[0]
+        drawn = [
+            weight * (1 - seen) * classes.mass(codes)
+            for weight, seen, classes in zip(weights, self.seen, self.smooth, strict=True)
+        ]
+        found = lattice.sum_over(self.schema, codes, self.profiles, counted[:, None])[:, 0]
+        return np.asarray(found + np.sum(drawn, axis=0))
 
     def _one(
         self, query: npt.NDArray[np.int32], covered: npt.NDArray[np.intp], weights: FloatArray, members: int
