@@ -39,6 +39,8 @@ def decide(
 
     Treat where the lower bound is at least the threshold, do not where the upper bound is below it.
     """
+    if words and format:
+        raise typer.BadParameter(f"--words and --format {format} are given; words are plain text, so use one of them.")
     fitted = pnsight.load(model)
     codes, kept = asked(fitted, queries, space, query_file)
     options = how_to_answer(fitted, quantity, level, population)

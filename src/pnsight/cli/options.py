@@ -89,6 +89,9 @@ PopulationOption: TypeAlias = Annotated[
         "--population", help="Whose people an open covariate is averaged over; by default as the model was fitted."
     ),
 ]
+LeastSupportOption: TypeAlias = Annotated[
+    float, typer.Option("--least-support", help="Rows in each table that one must have.", callback=within(0))
+]
 ThresholdOption: TypeAlias = Annotated[
     float, typer.Option("--threshold", help="Treat where the quantity is at least this.")
 ]

@@ -11,6 +11,7 @@ import pnsight
 from pnsight.cli.options import (
     AskedQuantityOption,
     FormatOption,
+    LeastSupportOption,
     LevelOption,
     OutOption,
     PopulationOption,
@@ -41,9 +42,7 @@ def rank(
     least_share: Annotated[
         float, typer.Option("--least-share", help="Share of the people one must have.", callback=within(0, 1))
     ] = 0.01,
-    least_support: Annotated[
-        float, typer.Option("--least-support", help="Rows in each table one must have.", callback=within(0))
-    ] = 100,
+    least_support: LeastSupportOption = 100,
     quantity: AskedQuantityOption = None,
     level: LevelOption = 0.9,
     population: PopulationOption = None,

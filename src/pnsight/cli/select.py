@@ -12,6 +12,7 @@ from pnsight.cli.options import (
     AskedQuantityOption,
     CautiousOption,
     FormatOption,
+    LeastSupportOption,
     LevelOption,
     OutOption,
     PopulationOption,
@@ -43,6 +44,7 @@ def select(
         Gain, typer.Option("--by", help="Spend for the lower bound, the net effect, or the upper bound.")
     ] = Gain.GUARANTEED,
     cautious: CautiousOption = False,
+    least_support: LeastSupportOption = 0,
     curve: Annotated[bool, typer.Option("--curve", help="The gain against the budget instead.")] = False,
     quantity: AskedQuantityOption = None,
     level: LevelOption = 0.9,
@@ -57,7 +59,7 @@ def select(
     """
     fitted = pnsight.load(model)
     options = how_to_answer(fitted, quantity, level, population)
-    found = pnsight.select(fitted, budget, people, cost, by.value, cautious, **options)
+    found = pnsight.select(fitted, budget, people, cost, by.value, cautious, least_support, **options)
     for line in (found.caption, *found.notes):
         say(line)
     emit(found.curve() if curve else found.columns(), format, out)

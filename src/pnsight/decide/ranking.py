@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from pnsight import lattice
 from pnsight.bound_table import BoundTable, plain_numbers
+from pnsight.decide.best_of_many import NOT_KNOWN, overestimation
 from pnsight.errors import QueryError, listed
 from pnsight.law import FloatArray
 from pnsight.models import Model
-from pnsight.models.base import support
+from pnsight.models.base import least_rows
 from pnsight.schema import OPEN, Codes, Schema
 from pnsight.tabular import Tabular
 from pnsight.text import number_of
@@ -98,28 +97,26 @@ def rank(
         options = {**options, "quantity": "benefit"}
     codes, looked_at = _candidates(model.schema)
     share = model.shares(codes, options.get("population"))
-    in_tables = support(model.counts(codes))[: 1 if model.study.observational is None else 2]
-    enough = (share >= least_share) & (np.min(in_tables, axis=0) >= least_support)
+    enough = (share >= least_share) & (least_rows(model.study, model.counts(codes)) >= least_support)
     codes, share = codes[enough], share[enough]
     answers = model.bounds(codes, **options)
     end = _end(by)
-    estimate, (low, high) = getattr(answers, end), answers.interval(end)
-    merit = np.minimum(estimate, low) if answers.level else estimate
+    estimate: FloatArray = getattr(answers, end)
+    merit = np.minimum(estimate, answers.interval(end)[0]) if answers.level else estimate
     adds = merit - _best_more_general(codes, merit)
     fresh = np.flatnonzero((adds >= margin) | (np.isnan(adds) & ~np.isnan(merit)))
     chosen = fresh[np.argsort(-merit[fresh], kind="stable")][:top]
+    too_high = overestimation(answers, end, np.isin(np.arange(len(codes)), chosen).astype(np.float64))
     notes: tuple[str, ...] = (f"{looked_at}; {_told_enough(len(codes), least_share, least_support)}",)
-    if not answers.level:
-        notes += ("this model gives no intervals: how far the best of many are overestimated is not known",)
-        return Ranking(answers.take(chosen), by, share[chosen], adds[chosen], None, notes)
-    spread = np.maximum(high - estimate, estimate - low) / NormalDist().inv_cdf((1 + answers.level) / 2)
-    overestimated = _overestimation(estimate, spread, chosen) if len(chosen) else 0.0
-    notes += (
-        f"ranked by {end}_low, the low end of the {answers.level:.0%} interval, on average "
-        f"{(estimate - merit)[chosen].mean() if len(chosen) else 0.0:.3f} below the estimate; being the best of many, "
-        f"the estimates listed are about {overestimated:.3f} too high on average",
-    )
-    return Ranking(answers.take(chosen), by, share[chosen], adds[chosen], overestimated, notes)
+    if too_high is None:
+        notes += (NOT_KNOWN,)
+    elif len(chosen):
+        notes += (
+            f"ranked by {end}_low, where the {answers.level:.0%} interval begins, on average "
+            f"{(estimate - merit)[chosen].mean():.3f} below the estimate; being the best of many, the estimates listed "
+            f"are about {too_high:.3f} too high on average",
+        )
+    return Ranking(answers.take(chosen), by, share[chosen], adds[chosen], too_high, answers.notes + notes)
 
 
 def _told_enough(found: int, least_share: float, least_support: float) -> str:
@@ -155,20 +152,6 @@ def _best_more_general(codes: Codes, merit: FloatArray) -> FloatArray:
             if above is not None:
                 best[row] = np.fmax(best[row], np.fmax(best[above], merit[above]))
     return best
-
-
-def _overestimation(estimate: FloatArray, spread: FloatArray, chosen: npt.NDArray[np.intp]) -> float:
-    """By how much the chosen estimates are above what is expected of them, on average.
-
-    If truths vary normally between the candidates, and estimates around them with their standard errors, then the truth
-    behind an estimate is expected where the two, weighed by their precision, put it: nearer to the mean (Efron, 2011,
-    "Tweedie's formula and selection bias").
-    """
-    known = ~np.isnan(estimate)
-    centre, between = estimate[known].mean(), max(0.0, estimate[known].var() - (spread[known] ** 2).mean())
-    noise = spread[chosen] ** 2
-    kept = between / np.maximum(between + noise, np.finfo(np.float64).tiny)
-    return float(((1 - kept) * (estimate[chosen] - centre)).mean())
 
 
 def _refuse_bad_arguments(top: int, by: str, margin: float, least_share: float) -> None:

@@ -6,8 +6,7 @@ of the profile brings:
 - ``guaranteed``, the lower bound: at least this share respond if treated and would not otherwise;
 - ``best_case``, the upper bound: at most this share do;
 - ``net``, P(y_x) - P(y_x'): by how much more of them respond if all are treated than if none is. It is identified, and
-  is those whom the treatment helps less those whom it harms. So it is never above ``guaranteed``, and below it where
-  some are harmed.
+  is those whom the treatment helps less those whom it harms, so for PNS it is never above the lower bound.
 """
 
 from __future__ import annotations
@@ -22,19 +21,23 @@ import numpy.typing as npt
 
 from pnsight import lattice
 from pnsight.bound_table import OK, ROUNDING, BoundTable, plain_numbers
+from pnsight.decide.best_of_many import NOT_KNOWN, overestimation
 from pnsight.decide.rule import cautious_ends
-from pnsight.errors import ModelError, QueryError, listed
+from pnsight.errors import ModelError, QuantityError, QueryError, listed
 from pnsight.law import FloatArray
 from pnsight.models import Model
-from pnsight.models.base import LawModel
+from pnsight.models.base import LawModel, least_rows
 from pnsight.models.mixing import MOST_LISTED
 from pnsight.schema import Codes, Schema
 from pnsight.study import Study
 from pnsight.tabular import Tabular
-from pnsight.text import number_of, percent
+from pnsight.text import percent
 
 Gain: TypeAlias = Literal["guaranteed", "net", "best_case"]
 """What a budget is spent for."""
+
+GAINS = ("pns", "benefit")
+"""Quantities that say what treating a person of a profile brings."""
 
 Cost: TypeAlias = float | Mapping[str, float]
 
@@ -76,10 +79,9 @@ class Selection(Tabular):
         }
         of = "of the population" if self.people is None else f"of {self.people:,.0f} people"
         net = "" if np.isnan(self.net).all() else f"; net of those harmed, {total['net']} more respond than untreated"
-        return (
-            f"treat {total['treated']} {of}: at least {total['guaranteed']} and at most {total['best_case']} respond "
-            f"because of it{net}"
-        )
+        gain = "respond because of it" if self.answers.quantity == "pns" else f"is the {self.answers.quantity}"
+        ends = f"at least {total['guaranteed']} and at most {total['best_case']}"
+        return f"treat {total['treated']} {of}: {ends} {gain}{net}"
 
     def totals(self) -> dict[str, float]:
         """What is spent, people treated, and the gain of all of them together."""
@@ -112,6 +114,7 @@ def select(
     cost: Cost | None = None,
     by: Gain = "guaranteed",
     cautious: bool = False,
+    least_support: float = 0,
     **options: Any,
 ) -> Selection:
     """Whom to treat with a budget, profile by profile, and what is gained at least, net, and at most.
@@ -133,18 +136,22 @@ def select(
     cautious
         Take for guaranteed the low end of the lower bound's interval, and for the best case the high end of the upper
         bound's; for models that give intervals.
+    least_support
+        Rows in each table that a profile must have to be considered.
     options
-        Further arguments of `model.bounds`, such as `quantity` and `level`.
+        Further arguments of `model.bounds`, such as `level`. The quantity must be a gain: ``"pns"`` or ``"benefit"``.
     """
     _refuse_bad_arguments(budget, people, cost, by)
     if by == "net" and not isinstance(model, LawModel):
         raise ModelError(f"a {model.name} model knows bounds, not the net effect; fit response-types or plug-in.")
+    _refuse_no_gain(options.get("quantity") or model.quantity)
     codes = _profiles(model.study)
     answers = model.bounds(codes, **options)
     share, price = model.shares(codes, options.get("population")), _prices(model.schema, codes, cost)
     lower, upper = cautious_ends(answers) if cautious else (answers.lower, answers.upper)
     gains = {"guaranteed": lower, "net": np.where(answers.status == OK, _net(model, codes), np.nan), "best_case": upper}
-    order = _by_merit(gains[by] / price, gains["net"] / price, share)
+    enough = least_rows(model.study, model.counts(codes)) >= least_support
+    order = _by_merit(gains[by] / price, gains["net"] / price, np.where(enough, share, 0.0))
     crowd = share[order] * (people or 1.0)
     before = np.append(0.0, np.cumsum(crowd * price[order]))[:-1]
     treated = np.clip((budget - before) / price[order], 0.0, crowd)
@@ -155,7 +162,11 @@ def select(
         price[order],
         **{name: values[order] for name, values in gains.items()},
         people=people,
-        notes=_notes(answers, share, gains["net"][order[treated > 0]]),
+        notes=(
+            *answers.notes,
+            *_left_out(answers, share, enough),
+            *_cautions(answers, order, treated, gains["net"][order]),
+        ),
     )
 
 
@@ -191,15 +202,43 @@ def _by_merit(merit: FloatArray, tie: FloatArray, share: FloatArray) -> npt.NDAr
     return order[(merit[order] > 0) & (share[order] > 0)]
 
 
-def _notes(answers: BoundTable, share: FloatArray, net: FloatArray) -> tuple[str, ...]:
-    unanswered, elsewhere = float(share[answers.status != OK].sum()), 1 - float(share.sum())
-    told = {
-        f"{percent(unanswered)} of the people have a profile without an answer, and are not treated": unanswered,
-        f"{percent(elsewhere)} of the people have a profile without rows, and are not considered": elsewhere,
-        f"{number_of(int((net < 0).sum()), 'profile')} to be treated would have fewer respond than untreated: more "
-        "are harmed than helped": float((net < 0).sum()),
+def _left_out(answers: BoundTable, share: FloatArray, enough: npt.NDArray[np.bool_]) -> list[str]:
+    """Who was not considered, and why."""
+    people = {
+        "without an answer": float(share[answers.status != OK].sum()),
+        "with too few rows": float(share[~enough & (answers.status == OK)].sum()),
+        "without any row": 1 - float(share.sum()),
     }
-    return (*answers.notes, *(note for note, size in told.items() if size > ROUNDING))
+    return [
+        f"{percent(size)} of the people have a profile {why} and are not considered"
+        for why, size in people.items()
+        if size > ROUNDING
+    ]
+
+
+def _cautions(answers: BoundTable, order: npt.NDArray[np.intp], treated: FloatArray, net: FloatArray) -> list[str]:
+    """What may be worse than it looks."""
+    weights = np.zeros(len(answers))
+    weights[order] = treated
+    too_high = overestimation(answers, "lower", weights)
+    harmed = int(((net < 0) & (treated > 0)).sum())
+    told = [NOT_KNOWN] if too_high is None else []
+    if too_high and treated.any():
+        told.append(
+            f"being the best of many, the lower bounds of those treated are about {too_high:.3f} too high on average, "
+            f"{too_high * treated.sum():,.4g} in all"
+        )
+    if harmed:
+        told.append(f"of the profiles treated, {harmed:,} would have fewer respond than untreated: more are harmed")
+    return told
+
+
+def _refuse_no_gain(quantity: str) -> None:
+    if quantity not in GAINS:
+        raise QuantityError(
+            f"{quantity} is not what treating a person brings, so a budget cannot be spent for it; use one of "
+            f"{listed(GAINS)}."
+        )
 
 
 def _refuse_bad_arguments(budget: float, people: float | None, cost: Cost | None, by: str) -> None:

@@ -109,3 +109,9 @@ class LawModel(Model):
 def support(counts: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Rows in the experimental and in the observational table, each of shape (queries,)."""
     return counts[:, :4].sum(axis=1), counts[:, 4:].sum(axis=1)
+
+
+def least_rows(study: Study, counts: FloatArray) -> FloatArray:
+    """Rows in the study's table that has fewer of them, shape (queries,)."""
+    experimental, observational = support(counts)
+    return experimental if study.observational is None else np.minimum(experimental, observational)
