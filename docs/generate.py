@@ -114,6 +114,7 @@ PAGES: list[tuple[Path, Callable[[], str]]] = [
             DOCS / "queries.md",
             DOCS / "tables.md",
             DOCS / "check.md",
+            DOCS / "deciding.md",
         )
     ),
 ]

@@ -82,3 +82,10 @@ def test_the_oracles_unlimited_support_prints_too():
     for text in (repr(answer), answer._repr_html_()):
         assert "XXXXXXXXXX" in text
         assert "inf" in text
+
+
+def test_some_answers_are_taken_with_all_that_belongs_to_them():
+    whole = table(lower_low=np.array([0.1, 0.2, np.nan]), kept={"person": ["Ann", "Bob", "Cid"]}, level=0.9)
+    some = whole.take(np.array([2, 0]))
+    assert some.columns() == {name: [values[2], values[0]] for name, values in whole.columns().items()}
+    assert some.level == 0.9

@@ -142,3 +142,24 @@ def test_single_queries_of_a_space_too_large_to_list_are_still_answered():
 
 def test_opening_one_covariate_at_a_time():
     assert lattice.one_open("101") == ["101", "X01", "1X1", "10X"]
+
+
+@given(study=studies(), most_fixed=st.integers(0, 5))
+def test_general_queries_are_all_those_that_fix_few_covariates(study, most_fixed):
+    every = lattice.mask_queries(study.schema)
+    expected = every[(every != OPEN).sum(axis=1) <= most_fixed]
+    found = lattice.general_queries(study.schema, most_fixed)
+    assert len(found) == lattice.general_size(study.schema, most_fixed)
+    assert sorted(map(tuple, found)) == sorted(map(tuple, expected))
+    assert (np.diff((found != OPEN).sum(axis=1)) >= 0).all()
+
+
+def test_too_many_general_queries_are_refused():
+    with pytest.raises(LimitError, match="200 covariates"):
+        lattice.general_queries(Schema.binary([f"z{j}" for j in range(200)]), 4)
+
+
+def test_each_covariate_that_a_query_fixes_is_opened_in_turn():
+    schema = Schema.binary(["a", "b", "c", "d"])
+    (query,) = schema.encode("1X0X")
+    assert schema.format(lattice.one_less_fixed(query)) == ["1X0X", "XX0X", "1XXX"]

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from pnsight._version import __version__
 
 if TYPE_CHECKING:
-    from pnsight import benchmark, bounds, checks, lattice, law, populations, schema, store, tables
+    from pnsight import benchmark, bounds, checks, decide, lattice, law, populations, schema, store, tables
     from pnsight.bound_table import BoundTable
     from pnsight.checks import Check, check
+    from pnsight.decide import ask, rank, select
     from pnsight.errors import PnsightError
     from pnsight.law import Law
     from pnsight.models import ExactMLP, MaskMLP, Model, PlugIn, ResponseTypeModel
@@ -37,15 +38,19 @@ _HOMES = {
     "ResponseTypeModel": "pnsight.models:ResponseTypeModel",
     "Schema": "pnsight.schema:Schema",
     "Study": "pnsight.study:Study",
+    "ask": "pnsight.decide:ask",
     "benchmark": "pnsight.benchmark",
     "bounds": "pnsight.bounds",
     "check": "pnsight.checks:check",
     "checks": "pnsight.checks",
+    "decide": "pnsight.decide",
     "lattice": "pnsight.lattice",
     "law": "pnsight.law",
     "load": "pnsight.store:load_model",
     "populations": "pnsight.populations",
+    "rank": "pnsight.decide:rank",
     "schema": "pnsight.schema",
+    "select": "pnsight.decide:select",
     "store": "pnsight.store",
     "tables": "pnsight.tables",
     "read_study": "pnsight.tables:read_study",
@@ -67,17 +72,21 @@ __all__ = [
     "Schema",
     "Study",
     "__version__",
+    "ask",
     "benchmark",
     "bounds",
     "check",
     "checks",
+    "decide",
     "lattice",
     "law",
     "load",
     "populations",
+    "rank",
     "read_study",
     "save",
     "schema",
+    "select",
     "store",
     "tables",
 ]

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from pnsight.law import FloatArray
-from pnsight.text import aligned, cell_text
+from pnsight.tabular import Tabular
 
 ROUNDING = 1e-9
 """Ends that cross by less than this crossed in floating point only."""
 
 OK, INCOHERENT, UNDEFINED, CROSSED = "ok", "incoherent", "undefined", "crossed"
-
-_SHOWN_ROWS = 20
 
 
 def settle(
@@ -34,8 +31,8 @@ def settle(
     return np.where(blank, np.nan, lower), np.where(blank, np.nan, upper), status
 
 
-@dataclass(frozen=True)
-class BoundTable:
+@dataclass(frozen=True, repr=False)
+class BoundTable(Tabular):
     """Bounds of one quantity for many queries; lower <= upper wherever `status` is ok, NaN elsewhere.
 
     All arrays have shape (queries,). The four interval columns are NaN for models that give no intervals.
@@ -67,8 +64,16 @@ class BoundTable:
         blank = np.full(len(self), np.nan)
         return blank if low is None else low, blank if high is None else high
 
-    def columns(self) -> dict[str, list[Any]]:
-        """The table as plain lists by column name, in the order of the command line's contract."""
+    @property
+    def caption(self) -> str:
+        """What is bounded."""
+        return f"bounds on {self.quantity}"
+
+    def columns(self, beside: Mapping[str, Sequence[Any]] | None = None) -> dict[str, list[Any]]:
+        """The table as plain lists by column name, in the order of the command line's contract.
+
+        Columns given as `beside` stand right after the query.
+        """
         lower_low, lower_high = self.interval("lower")
         upper_low, upper_high = self.interval("upper")
         numbers = {
@@ -80,54 +85,24 @@ class BoundTable:
             "upper_high": upper_high,
         }
         plain: dict[str, list[Any]] = {
-            **{name: _numbers(values) for name, values in numbers.items()},
+            **{name: plain_numbers(values) for name, values in numbers.items()},
             "support_experimental": plain_counts(self.support_experimental),
             "support_observational": plain_counts(self.support_observational),
         }
         kept = {name: list(values) for name, values in self.kept.items()}
-        return {**kept, "query": list(self.queries), **plain, "status": [str(text) for text in self.status]}
+        query = {"query": list(self.queries), **{name: list(values) for name, values in (beside or {}).items()}}
+        return {**kept, **query, **plain, "status": [str(text) for text in self.status]}
 
-    def to_pandas(self) -> Any:
-        """A pandas data frame (pandas must be installed)."""
-        import pandas
-
-        return pandas.DataFrame(self.columns())
-
-    def to_polars(self) -> Any:
-        """A Polars data frame (polars must be installed)."""
-        import polars
-
-        return polars.DataFrame(self.columns(), strict=False)
-
-    def to_arrow(self) -> Any:
-        """A PyArrow table (pyarrow must be installed)."""
-        import pyarrow
-
-        return pyarrow.table(self.columns())
-
-    def __repr__(self) -> str:
-        columns = {name: values[:_SHOWN_ROWS] for name, values in self.columns().items()}
-        more = f"\n... {len(self) - _SHOWN_ROWS:,} more rows" if len(self) > _SHOWN_ROWS else ""
-        notes = "".join(f"\n{note}" for note in self.notes)
-        return f"bounds on {self.quantity}\n{aligned(columns)}{more}{notes}"
-
-    def _repr_html_(self) -> str:
-        columns = {name: values[:_SHOWN_ROWS] for name, values in self.columns().items()}
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
-        rows = zip(*columns.values(), strict=True)
-        body = "".join("<tr>" + "".join(map(_html_cell, row)) + "</tr>" for row in rows)
-        more = f"<p>{len(self) - _SHOWN_ROWS:,} more rows</p>" if len(self) > _SHOWN_ROWS else ""
-        caption = f"<caption>bounds on {html.escape(self.quantity)}</caption>"
-        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
-        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}{notes}"
+    def take(self, rows: npt.NDArray[np.intp]) -> BoundTable:
+        """The answers in these rows, in this order."""
+        per_row: dict[str, Any] = {
+            name: value[rows] for name, value in vars(self).items() if isinstance(value, np.ndarray)
+        }
+        kept = {name: [values[row] for row in rows] for name, values in self.kept.items()}
+        return replace(self, queries=[self.queries[row] for row in rows], kept=kept, **per_row)
 
 
-def _html_cell(value: Any) -> str:
-    side = "right" if isinstance(value, int | float) else "left"
-    return f'<td style="text-align:{side}">{html.escape(cell_text(value))}</td>'
-
-
-def _numbers(values: FloatArray) -> list[float | None]:
+def plain_numbers(values: FloatArray) -> list[float | None]:
     """Python numbers, None for what is missing."""
     plain = values.astype(object)
     plain[np.isnan(values)] = None

@@ -6,6 +6,8 @@ them are matched against the profiles directly, without enumerating anything.
 
 from __future__ import annotations
 
+from itertools import combinations, pairwise, product
+
 import numpy as np
 import numpy.typing as npt
 
@@ -54,6 +56,36 @@ SPACES = {"exact": exact_queries, "mask": mask_queries}
 def one_open(profile: str) -> list[str]:
     """A compact profile, then the same with each covariate left open in turn."""
     return [profile, *(profile[:j] + OPEN_SYMBOL + profile[j + 1 :] for j in range(len(profile)))]
+
+
+def one_less_fixed(query: npt.NDArray[np.int32]) -> Codes:
+    """A query, then the same with each covariate that it fixes left open in turn; shape (1 + fixed, covariates)."""
+    fixed = np.flatnonzero(query != OPEN)
+    codes = np.tile(query, (1 + len(fixed), 1))
+    codes[1 + np.arange(len(fixed)), fixed] = OPEN
+    return codes
+
+
+def general_queries(schema: Schema, most_fixed: int) -> Codes:
+    """All queries that fix no more than so many covariates, those that fix fewest first."""
+    _refuse_too_many(schema, general_size(schema, most_fixed))
+    width = len(schema.names)
+    rows = []
+    for fixed in range(min(most_fixed, width) + 1):
+        for places in combinations(range(width), fixed):
+            levels = np.array(list(product(*(range(schema.shape[j]) for j in places))), dtype=np.int32)
+            block = np.full((len(levels), width), OPEN, dtype=np.int32)
+            block[:, list(places)] = levels
+            rows.append(block)
+    return np.concatenate(rows)
+
+
+def general_size(schema: Schema, most_fixed: int) -> int:
+    """How many queries fix no more than so many covariates."""
+    fixing = [1] + [0] * most_fixed  # queries that fix 0, 1, ... of the covariates seen so far
+    for levels in schema.shape:
+        fixing = [fixing[0], *(more + levels * fewer for fewer, more in pairwise(fixing))]
+    return sum(fixing)
 
 
 def roll_up(schema: Schema, profiles: Codes, values: FloatArray) -> FloatArray:

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from pnsight.errors import ModelError, listed
 from pnsight.law import FloatArray
 from pnsight.schema import Codes, Schema
 from pnsight.text import count_text
+
+People: TypeAlias = Literal["observational", "experimental", "pooled"]
+"""Whose people are meant: those of a table, or of both together. An experiment alone is its own population."""
+
+
+def refuse_unknown_people(population: str) -> None:
+    """A population that is none of `People` is the user's mistake."""
+    if population not in get_args(People):
+        raise ModelError(f"population is {population!r}; expected {listed(get_args(People))}.")
 
 
 def cell_counts(
@@ -69,6 +79,14 @@ class Study:
         if self.observational is None:
             return self.experimental
         return np.concatenate([self.experimental, self.observational], axis=1)
+
+    def people(self, population: People = "observational") -> FloatArray:
+        """Rows of the population in each profile, shape (profiles,)."""
+        refuse_unknown_people(population)
+        trial = self.experimental.sum(axis=1)
+        if self.observational is None or population == "experimental":
+            return np.asarray(trial)
+        return np.asarray(self.observational.sum(axis=1) + (trial if population == "pooled" else 0.0))
 
     def with_counts(self, counts: FloatArray) -> Study:
         """The same study with other counts in the layout of `counts`."""

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from pnsight._version import __version__
-from pnsight.cli import bench, check, demo, fit, oracle, query, simulate
+from pnsight.cli import ask, bench, check, decide, demo, fit, oracle, query, rank, select, simulate
 from pnsight.errors import PnsightError
 
 app = typer.Typer(
@@ -28,6 +28,10 @@ app.command("oracle")(oracle.oracle)
 app.command("check")(check.check)
 app.command("fit")(fit.fit)
 app.command("query")(query.query)
+app.command("decide")(decide.decide)
+app.command("ask")(ask.ask)
+app.command("rank")(rank.rank)
+app.command("select")(select.select)
 app.add_typer(bench.app, name="bench")
 
 

@@ -76,4 +76,26 @@ QueriesArgument: TypeAlias = Annotated[
         "Empty, or none at all, means everyone.",
     ),
 ]
+AskedQuantityOption: TypeAlias = Annotated[
+    Quantity | None,
+    typer.Option("--quantity", help="What to bound; by default what the model was fitted for, or pns."),
+]
+LevelOption: TypeAlias = Annotated[
+    float, typer.Option("--level", help="Confidence of the intervals.", callback=within(0, 1))
+]
+PopulationOption: TypeAlias = Annotated[
+    People | None,
+    typer.Option(
+        "--population", help="Whose people an open covariate is averaged over; by default as the model was fitted."
+    ),
+]
+LeastSupportOption: TypeAlias = Annotated[
+    float, typer.Option("--least-support", help="Rows in each table that one must have.", callback=within(0))
+]
+ThresholdOption: TypeAlias = Annotated[
+    float, typer.Option("--threshold", help="Treat where the quantity is at least this.")
+]
+CautiousOption: TypeAlias = Annotated[
+    bool, typer.Option("--cautious", help="Go by the far ends of the bounds' intervals, at the confidence --level.")
+]
 QuantityOption: TypeAlias = Annotated[Quantity, typer.Option("--quantity", help="What to bound.")]

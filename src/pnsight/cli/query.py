@@ -9,7 +9,17 @@ from typing import Annotated, Any
 import typer
 
 import pnsight
-from pnsight.cli.options import FormatOption, OutOption, People, Quantity, QueriesArgument, Space, within
+from pnsight.cli.options import (
+    AskedQuantityOption,
+    FormatOption,
+    LevelOption,
+    OutOption,
+    People,
+    PopulationOption,
+    Quantity,
+    QueriesArgument,
+    Space,
+)
 from pnsight.cli.output import emit, say
 from pnsight.errors import QueryError
 
@@ -29,44 +39,36 @@ def query(
     queries: QueriesArgument = None,
     space: SpaceOption = None,
     query_file: QueryFileOption = None,
-    quantity: Annotated[
-        Quantity | None,
-        typer.Option("--quantity", help="What to bound; by default what the model was fitted for, or pns."),
-    ] = None,
-    level: Annotated[float, typer.Option("--level", help="Confidence of the intervals.", callback=within(0, 1))] = 0.9,
-    population: Annotated[
-        People | None,
-        typer.Option(
-            "--population", help="Whose people an open covariate is averaged over; by default as the model was fitted."
-        ),
-    ] = None,
+    quantity: AskedQuantityOption = None,
+    level: LevelOption = 0.9,
+    population: PopulationOption = None,
     format: FormatOption = None,
     out: OutOption = None,
 ) -> None:
     """Bound a quantity for subpopulations; no query means everyone."""
     fitted = pnsight.load(model)
     codes, kept = asked(fitted, queries, space, query_file)
-    answer = _answered(fitted, codes, quantity, level, population)
-    columns = answer.columns()
+    answer = fitted.bounds(codes, **how_to_answer(fitted, quantity, level, population))
     if answer.quantity != Quantity.PNS:
         say(f"bounds on {answer.quantity}")
     for note in answer.notes:
         say(note)
-    taken = {*columns, *kept}
-    emit({**{_free(name, columns, taken): values for name, values in kept.items()}, **columns}, format, out)
+    emit(beside(answer.columns(), kept), format, out)
 
 
-def _answered(
-    fitted: pnsight.Model, codes: Any, quantity: str | None, level: float, population: People | None
-) -> pnsight.BoundTable:
+def how_to_answer(
+    fitted: pnsight.Model, quantity: Quantity | None, level: float, population: People | None
+) -> dict[str, Any]:
+    """Arguments of the model's `bounds` that the options stand for."""
+    options: dict[str, Any] = {"quantity": None if quantity is None else quantity.value, "level": level}
     if population is None:
-        return fitted.bounds(codes, quantity, level)
+        return options
     if not isinstance(fitted, pnsight.ResponseTypeModel):
         raise QueryError(
             f"--population {population} was given, but a {fitted.name} model has only the people it was fitted to; "
             "leave the option out, or fit a response-types model."
         )
-    return fitted.bounds(codes, quantity, level, population.value)
+    return {**options, "population": population.value}
 
 
 def asked(
@@ -86,6 +88,12 @@ def asked(
         _tell_unused(kept, fitted.schema.names)
         return codes, kept
     return fitted.schema.encode(queries or [""]), {}
+
+
+def beside(columns: dict[str, list[Any]], kept: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """The columns of an answer after those kept, which are renamed where an answer has their name."""
+    taken = {*columns, *kept}
+    return {**{_free(name, columns, taken): values for name, values in kept.items()}, **columns}
 
 
 def _free(name: str, answers: Container[str], taken: Container[str]) -> str:

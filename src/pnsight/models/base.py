@@ -15,7 +15,7 @@ from pnsight.errors import ModelError
 from pnsight.law import FloatArray, Law
 from pnsight.progress import Progress, silent
 from pnsight.schema import Codes, QueryLike, Schema
-from pnsight.study import Study
+from pnsight.study import People, Study
 
 
 class Model(ABC):
@@ -71,6 +71,11 @@ class Model(ABC):
         """Rows behind each query in the layout of `Study.counts`, shape (queries, 8) or (queries, 4)."""
         return lattice.sum_over(self.schema, codes, self.study.profiles, self.study.counts)
 
+    def shares(self, codes: Codes, population: People | None = None) -> FloatArray:
+        """Share of the people of a population, by default the model's, that are in each query, shape (queries,)."""
+        people = self.study.people(population or "observational")
+        return lattice.sum_over(self.schema, codes, self.study.profiles, people[:, None])[:, 0] / (people.sum() or 1.0)
+
 
 class LawModel(Model):
     """A model of the law, from which the bounds on every quantity follow."""
@@ -104,3 +109,9 @@ class LawModel(Model):
 def support(counts: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Rows in the experimental and in the observational table, each of shape (queries,)."""
     return counts[:, :4].sum(axis=1), counts[:, 4:].sum(axis=1)
+
+
+def least_rows(study: Study, counts: FloatArray) -> FloatArray:
+    """Rows in the study's table that has fewer of them, shape (queries,)."""
+    experimental, observational = support(counts)
+    return experimental if study.observational is None else np.minimum(experimental, observational)

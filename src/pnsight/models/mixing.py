@@ -51,6 +51,10 @@ class Mixing(ABC):
         """Distribution over the types of each query, shape (queries, 8), for each of the first so many members."""
 
     @abstractmethod
+    def shares(self, codes: Codes, weights: FloatArray) -> FloatArray:
+        """Share of the people that are in each query, by the estimate, shape (queries,)."""
+
+    @abstractmethod
     def arrays(self) -> Arrays:
         """All there is to it beside the schema, for storing."""
 
@@ -88,6 +92,11 @@ class ListedProfiles(Mixing):
             sums = lattice.sum_over(self.schema, codes, profiles, flat).reshape(len(codes), len(values), 8)
             for k in range(sums.shape[1]):
                 yield sums[:, k] / sums[:, k].sum(axis=1, keepdims=True)
+
+    def shares(self, codes: Codes, weights: FloatArray) -> FloatArray:
+        """Share of the people that are in each query, by the estimate, shape (queries,)."""
+        mass = weights @ self.masses[0]
+        return lattice.sum_over(self.schema, codes, lattice.exact_queries(self.schema), mass[:, None])[:, 0]
 
     def arrays(self) -> Arrays:
         """Types and masses."""
@@ -136,18 +145,36 @@ class CountedProfiles(Mixing):
     def types(self, codes: Codes, weights: FloatArray, members: int) -> Iterator[FloatArray]:
         """Distribution over the types of each query, shape (queries, 8), for each of the first so many members."""
         found = np.empty((members, len(codes), 8))
-        for place, query in enumerate(codes):
+        exact = ~(codes == OPEN).any(axis=1)
+        found[:, exact] = self._exact(codes[exact], members)
+        for place in np.flatnonzero(~exact):
+            query = codes[place]
             found[:, place] = self._one(query, lattice.covered(self.profiles, query), weights, members)
         yield from found
+
+    def _exact(self, profiles: Codes, members: int) -> FloatArray:
+        """Types of single profiles for each member, shape (members, profiles, 8); the estimate knows their own rows."""
+        found = np.stack([self._answer(member, profiles) for member in range(members)])
+        known = np.column_stack([self.profile_types.astype(np.float64), np.ones(len(self.profiles))])
+        own = lattice.sum_over(self.schema, profiles, self.profiles, known)
+        counted = own[:, 8] > 0
+        found[0, counted] = own[counted, :8]
+        return found
+
+    def shares(self, codes: Codes, weights: FloatArray) -> FloatArray:
+        """Share of the people that are in each query, by the estimate, shape (queries,)."""
+        counted = (weights * self.seen) @ self.counted[0]
+        drawn = [
+            weight * (1 - seen) * classes.mass(codes)
+            for weight, seen, classes in zip(weights, self.seen, self.smooth, strict=True)
+        ]
+        found = lattice.sum_over(self.schema, codes, self.profiles, counted[:, None])[:, 0]
+        return np.asarray(found + np.sum(drawn, axis=0))
 
     def _one(
         self, query: npt.NDArray[np.int32], covered: npt.NDArray[np.intp], weights: FloatArray, members: int
     ) -> FloatArray:
-        """Types of one query for each member, shape (members, 8)."""
-        if not (query == OPEN).any():
-            own = self.profile_types[covered].astype(np.float64)
-            rest = [self._answer(member, query[None])[0] for member in range(len(own), members)]
-            return np.concatenate([own[:members], np.array(rest).reshape(-1, 8)])
+        """Types of one query that leaves covariates open for each member, shape (members, 8)."""
         some = covered[:: -(-len(covered) // SPREAD_PROFILES) or 1]
         found = np.zeros((members, 8))
         for table, weight in enumerate(weights):

@@ -15,7 +15,7 @@ from pnsight.law import FloatArray, Law
 from pnsight.models.base import LawModel
 from pnsight.progress import Progress, silent
 from pnsight.schema import Codes
-from pnsight.study import Study
+from pnsight.study import People, Study
 
 MOST_UNCOVERED = 0.05
 """Share of a query's people whose profiles may lack rows; with more of them a standardised answer is undefined."""
@@ -42,7 +42,7 @@ class PlugIn(LawModel):
 
     quantity: str = "pns"
     mix: Literal["rows", "profiles"] = "rows"
-    population: Literal["observational", "experimental", "pooled"] = "observational"
+    population: People = "observational"
 
     name: ClassVar[str] = "plug-in"
 
@@ -67,6 +67,10 @@ class PlugIn(LawModel):
     def pools_rows(self) -> bool:
         """Whether open queries add up rows."""
         return self.mix == "rows"
+
+    def shares(self, codes: Codes, population: People | None = None) -> FloatArray:
+        """Share of the people of a population, by default the model's, that are in each query, shape (queries,)."""
+        return super().shares(codes, population or self.population)
 
     def law_given(self, codes: Codes, counts: FloatArray) -> Law:
         """Empirical law of each query, NaN where the rows it needs are absent."""
@@ -101,7 +105,7 @@ class PlugIn(LawModel):
         own = Law.from_counts(study.experimental, study.observational)
         parts = np.column_stack([own.a, own.b] if own.joint is None else [own.a, own.b, own.joint])
         unknown = np.isnan(parts.sum(axis=1))
-        people = self._people()
+        people = study.people(self.population)
         covered = np.where(unknown, 0.0, people)
         weighed = np.nan_to_num(parts) * covered[:, None]
         sums = lattice.sum_over(study.schema, codes, study.profiles, np.column_stack([weighed, covered, people]))
@@ -109,13 +113,6 @@ class PlugIn(LawModel):
         mixed = _ratio(sums[:, :-2], sums[:, -2:-1])
         mixed[~(share >= 1 - MOST_UNCOVERED)] = np.nan
         return Law(mixed[:, 0], mixed[:, 1], None if own.joint is None else mixed[:, 2:]), share
-
-    def _people(self) -> FloatArray:
-        """Rows of the population in each profile, shape (profiles,)."""
-        trial, registry = self.study.experimental, self.study.observational
-        if registry is None or self.population == "experimental":
-            return np.asarray(trial.sum(axis=1))
-        return np.asarray(registry.sum(axis=1) + (trial.sum(axis=1) if self.population == "pooled" else 0.0))
 
 
 def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from statistics import NormalDist
-from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -31,11 +31,8 @@ from pnsight.models.resampling import resampled, split_counts
 from pnsight.models.shrinkage import choose_strength, log_likelihood, posterior
 from pnsight.progress import Progress, part, silent
 from pnsight.schema import Codes, QueryLike
-from pnsight.study import Study
+from pnsight.study import People, Study, refuse_unknown_people
 from pnsight.text import aligned
-
-People = Literal["observational", "experimental", "pooled"]
-"""Whose mix of profiles an open covariate is averaged over."""
 
 FOLDS, FEW_FOLDS = 4, 2
 NETWORKS, FEW_NETWORKS = 8, 4
@@ -111,13 +108,20 @@ class ResponseTypeModel(LawModel):
     def _refuse_bad_parameters(self) -> None:
         if self.quantity not in QUANTITIES:
             raise QuantityError(f"no quantity is called {self.quantity!r}; known: {listed(QUANTITIES)}.")
-        _refuse_unknown_people(self.population)
+        refuse_unknown_people(self.population)
 
     # --- answering -------------------------------------------------------------------------------------
 
     def law_given(self, codes: Codes, counts: FloatArray) -> Law:
         """The law of each query."""
         return self._law(next(self.mixing_.types(codes, self._weights(None), members=1)))
+
+    def shares(self, codes: Codes, population: People | None = None) -> FloatArray:
+        """Share of the people of a population, by default the model's, that are in each query, shape (queries,).
+
+        By the law of the covariates that the model has learned, so a query without rows has its share too.
+        """
+        return self.mixing_.shares(codes, self._weights(population))
 
     def bounds(
         self,
@@ -167,7 +171,7 @@ class ResponseTypeModel(LawModel):
     def _weights(self, population: People | None) -> FloatArray:
         """How much of each table's people a population has, shape (tables,)."""
         population = population or self.population
-        _refuse_unknown_people(population)
+        refuse_unknown_people(population)
         if self.study.observational is None:
             return np.ones(1)
         rows = np.array([self.study.experimental.sum(), self.study.observational.sum()])
@@ -436,11 +440,6 @@ def _refuse_empty(study: Study) -> None:
         raise ModelError(f"the experimental table has no {lacking} row; a trial needs both.")
     if study.observational is not None and not study.observational.any():
         raise ModelError("the observational table has no row; leave it out to learn from the experiment alone.")
-
-
-def _refuse_unknown_people(population: str) -> None:
-    if population not in get_args(People):
-        raise ModelError(f"population is {population!r}; expected {listed(get_args(People))}.")
 
 
 def _finite(strength: float) -> float | str:

@@ -1,0 +1,53 @@
+"""`pnsight ask`: which question about a partly described person is worth asking."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import pnsight
+from pnsight.cli.options import (
+    AskedQuantityOption,
+    CautiousOption,
+    FormatOption,
+    LevelOption,
+    OutOption,
+    PopulationOption,
+    ThresholdOption,
+)
+from pnsight.cli.output import emit, say
+from pnsight.cli.query import ModelArgument, how_to_answer
+
+
+def ask(
+    model: ModelArgument,
+    query: Annotated[
+        str, typer.Argument(metavar="QUERY", help="What is known, as in pnsight query; by default nothing.")
+    ] = "",
+    threshold: ThresholdOption = 0.5,
+    cautious: CautiousOption = False,
+    levels: Annotated[bool, typer.Option("--levels", help="The decision after each possible answer.")] = False,
+    without: Annotated[
+        bool, typer.Option("--without", help="Instead, the decision without each covariate that is known.")
+    ] = False,
+    quantity: AskedQuantityOption = None,
+    level: LevelOption = 0.9,
+    population: PopulationOption = None,
+    format: FormatOption = None,
+    out: OutOption = None,
+) -> None:
+    """Say what knowing one more covariate would change, and how likely: which question to ask first."""
+    if levels and without:
+        raise typer.BadParameter("--levels and --without are given; use one of them.")
+    fitted = pnsight.load(model)
+    options = how_to_answer(fitted, quantity, level, population)
+    if without:
+        rests_on = pnsight.decide.left_open(fitted, query, threshold, cautious, **options)
+        say(rests_on.caption)
+        emit(rests_on.columns(), format, out)
+        return
+    found = pnsight.ask(fitted, query, threshold, cautious, **options)
+    for line in (found.now.caption, found.caption, *found.notes):
+        say(line)
+    emit(found.by_level() if levels else found.columns(), format, out)

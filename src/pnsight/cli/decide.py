@@ -1,0 +1,54 @@
+"""`pnsight decide`: treat, do not treat, or uncertain."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import pnsight
+from pnsight.cli.options import (
+    AskedQuantityOption,
+    CautiousOption,
+    FormatOption,
+    LevelOption,
+    OutOption,
+    PopulationOption,
+    QueriesArgument,
+    ThresholdOption,
+)
+from pnsight.cli.output import emit, put, say
+from pnsight.cli.query import ModelArgument, QueryFileOption, SpaceOption, asked, beside, how_to_answer
+
+
+def decide(
+    model: ModelArgument,
+    queries: QueriesArgument = None,
+    threshold: ThresholdOption = 0.5,
+    cautious: CautiousOption = False,
+    words: Annotated[bool, typer.Option("--words", help="A sentence for each query instead of a table.")] = False,
+    space: SpaceOption = None,
+    query_file: QueryFileOption = None,
+    quantity: AskedQuantityOption = None,
+    level: LevelOption = 0.9,
+    population: PopulationOption = None,
+    format: FormatOption = None,
+    out: OutOption = None,
+) -> None:
+    """Say for subpopulations: treat, do not treat, or uncertain; no query means everyone.
+
+    Treat where the lower bound is at least the threshold, do not where the upper bound is below it.
+    """
+    if words and format:
+        raise typer.BadParameter(f"--words and --format {format} are given; words are plain text, so use one of them.")
+    fitted = pnsight.load(model)
+    codes, kept = asked(fitted, queries, space, query_file)
+    options = how_to_answer(fitted, quantity, level, population)
+    found = pnsight.decide.decide(fitted, codes, threshold, cautious, **options)
+    say(found.caption)
+    for note in found.notes:
+        say(note)
+    if words:
+        put("".join(f"{sentence}\n" for sentence in found.words()), out)
+    else:
+        emit(beside(found.columns(), kept), format, out)

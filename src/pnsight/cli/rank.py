@@ -1,0 +1,58 @@
+"""`pnsight rank`: which subpopulations stand out."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+import pnsight
+from pnsight.cli.options import (
+    AskedQuantityOption,
+    FormatOption,
+    LeastSupportOption,
+    LevelOption,
+    OutOption,
+    PopulationOption,
+    within,
+)
+from pnsight.cli.output import emit, say
+from pnsight.cli.query import ModelArgument, how_to_answer
+
+
+class By(StrEnum):
+    """What to rank by."""
+
+    LOWER = "lower"
+    UPPER = "upper"
+    BENEFIT = "benefit"
+
+
+def rank(
+    model: ModelArgument,
+    top: Annotated[int, typer.Option("--top", help="How many to list.", callback=within(1))] = 20,
+    by: Annotated[
+        By, typer.Option("--by", help="The lower bound, the upper bound, or the lower bound on benefit.")
+    ] = By.LOWER,
+    margin: Annotated[
+        float,
+        typer.Option("--margin", help="How far one must exceed every more general one.", callback=within(0)),
+    ] = 0.01,
+    least_share: Annotated[
+        float, typer.Option("--least-share", help="Share of the people one must have.", callback=within(0, 1))
+    ] = 0.01,
+    least_support: LeastSupportOption = 100,
+    quantity: AskedQuantityOption = None,
+    level: LevelOption = 0.9,
+    population: PopulationOption = None,
+    format: FormatOption = None,
+    out: OutOption = None,
+) -> None:
+    """List the subpopulations with the highest bounds, each better than every more general one."""
+    fitted = pnsight.load(model)
+    options = how_to_answer(fitted, quantity, level, population)
+    found = pnsight.rank(fitted, top, by.value, margin, least_share, least_support, **options)
+    for line in (found.caption, *found.notes):
+        say(line)
+    emit(found.columns(), format, out)

@@ -1,0 +1,26 @@
+"""From bounds to decisions: who should be treated, what to ask first, whom to look at, and whom a budget is for."""
+
+from __future__ import annotations
+
+from pnsight.decide.questions import Questions, ask, left_open
+from pnsight.decide.ranking import Ranking, rank
+from pnsight.decide.rule import NONE, NOT, TREAT, UNCERTAIN, Decisions, decide, decided, decisions
+from pnsight.decide.selection import Selection, select
+
+__all__ = [
+    "NONE",
+    "NOT",
+    "TREAT",
+    "UNCERTAIN",
+    "Decisions",
+    "Questions",
+    "Ranking",
+    "Selection",
+    "ask",
+    "decide",
+    "decided",
+    "decisions",
+    "left_open",
+    "rank",
+    "select",
+]

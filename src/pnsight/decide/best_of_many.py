@@ -1,0 +1,34 @@
+"""The best of many estimates is too high on average: by how much."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+from typing import Literal
+
+import numpy as np
+
+from pnsight.bound_table import BoundTable
+from pnsight.law import FloatArray
+
+NOT_KNOWN = "this model gives no intervals: how far the best of many are overestimated is not known"
+
+
+def overestimation(answers: BoundTable, end: Literal["lower", "upper"], weights: FloatArray) -> float | None:
+    """By how much the estimates of one end that were chosen are too high, on average, because they were chosen.
+
+    `weights` say how much each of the answers was chosen, shape (queries,). If truths vary normally between the
+    candidates, and estimates around them with their standard errors, then the truth behind an estimate is expected
+    between it and the mean of all, the nearer to the mean the less precise it is. Source: B. Efron (2011), "Tweedie's
+    formula and selection bias". None for a model without intervals, which say what the standard errors are.
+    """
+    if not answers.level:
+        return None
+    estimate, (low, high) = getattr(answers, end), answers.interval(end)
+    noise = (np.maximum(high - estimate, estimate - low) / NormalDist().inv_cdf((1 + answers.level) / 2)) ** 2
+    known = ~np.isnan(estimate)
+    if not weights[known].any():
+        return 0.0
+    estimate, noise, weights = estimate[known], noise[known], weights[known]
+    between = max(0.0, float(estimate.var() - noise.mean()))
+    kept = between / np.maximum(between + noise, np.finfo(np.float64).tiny)
+    return float(np.average((1 - kept) * (estimate - estimate.mean()), weights=weights))

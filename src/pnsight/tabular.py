@@ -1,0 +1,69 @@
+"""What every table of answers can do: become a data frame, and show itself on a screen and in a notebook."""
+
+from __future__ import annotations
+
+import html
+from abc import ABC, abstractmethod
+from typing import Any
+
+from pnsight.text import aligned, cell_text, number_of
+
+_SHOWN_ROWS = 20
+
+
+class Tabular(ABC):
+    """Something with named columns, a caption, and notes that a reader should know."""
+
+    notes: tuple[str, ...]
+
+    @property
+    @abstractmethod
+    def caption(self) -> str:
+        """What the table is about, in a line."""
+
+    @abstractmethod
+    def columns(self) -> dict[str, list[Any]]:
+        """The table as plain lists by column name, None for what is missing."""
+
+    def to_pandas(self) -> Any:
+        """A pandas data frame (pandas must be installed)."""
+        import pandas
+
+        return pandas.DataFrame(self.columns())
+
+    def to_polars(self) -> Any:
+        """A Polars data frame (polars must be installed)."""
+        import polars
+
+        return polars.DataFrame(self.columns(), strict=False)
+
+    def to_arrow(self) -> Any:
+        """A PyArrow table (pyarrow must be installed)."""
+        import pyarrow
+
+        return pyarrow.table(self.columns())
+
+    def __repr__(self) -> str:
+        columns, more = self._head()
+        return "\n".join([self.caption, aligned(columns), *([f"... {more}"] if more else []), *self.notes])
+
+    def _repr_html_(self) -> str:
+        columns, more = self._head()
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
+        rows = zip(*columns.values(), strict=True)
+        body = "".join("<tr>" + "".join(map(_html_cell, row)) + "</tr>" for row in rows)
+        below = "".join(f"<p>{html.escape(line)}</p>" for line in ([more] if more else []) + list(self.notes))
+        caption = f"<caption>{html.escape(self.caption)}</caption>"
+        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{below}"
+
+    def _head(self) -> tuple[dict[str, list[Any]], str]:
+        """The first rows, and how many more there are, in words."""
+        columns = self.columns()
+        more = len(next(iter(columns.values()))) - _SHOWN_ROWS
+        shown = {name: values[:_SHOWN_ROWS] for name, values in columns.items()}
+        return shown, number_of(more, "more row") if more > 0 else ""
+
+
+def _html_cell(value: Any) -> str:
+    side = "right" if isinstance(value, int | float) else "left"
+    return f'<td style="text-align:{side}">{html.escape(cell_text(value))}</td>'

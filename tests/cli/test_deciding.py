@@ -1,0 +1,160 @@
+"""`decide`, `ask`, `rank` and `select`: their columns, what they say beside, and that they say what Python says."""
+
+from __future__ import annotations
+
+import pytest
+
+import pnsight
+from cases import write_sexes
+from pnsight import populations
+
+ANSWER = [
+    *["lower", "upper", "lower_low", "lower_high", "upper_low", "upper_high"],
+    *["support_experimental", "support_observational", "status"],
+]
+AMOUNTS = ["spent", "treated", "guaranteed", "net", "best_case"]
+CSV = ["--format", "csv"]
+
+
+@pytest.fixture(scope="module")
+def sexes(tmp_path_factory):
+    """Women with a PNS of 0.279, men with one of 0.49, as many of either."""
+    folder = tmp_path_factory.mktemp("sexes")
+    study = pnsight.read_study(*write_sexes(folder), treatment="x", outcome="y")
+    pnsight.save(pnsight.PlugIn().fit(study), folder / "model")
+    return folder / "model"
+
+
+@pytest.fixture(scope="module")
+def fitted(small_fits, tmp_path_factory):
+    """A response-type model with intervals."""
+    folder = tmp_path_factory.mktemp("fitted") / "model"
+    study = populations.get("mediator").sample(experimental=5000, observational=5000, seed=1)
+    pnsight.save(pnsight.ResponseTypeModel().fit(study), folder)
+    return folder
+
+
+# --- decide ---------------------------------------------------------------------------------------------
+
+
+def test_decide_prints_the_query_its_decision_and_its_answer(sexes, run):
+    ended = run("decide", sexes, "sex=F", "sex=M", "", "--threshold", 0.4, *CSV)
+    assert ended.header == ["query", "decision", *ANSWER]
+    assert [row["decision"] for row in ended.rows] == ["not", "treat", "uncertain"]
+    assert "treat if pns is at least 0.4" in ended.err
+    assert "3 decisions: treat 1, not 1, uncertain 1" in ended.err
+
+
+def test_the_threshold_is_a_half_unless_given(sexes, run):
+    assert run("decide", sexes, "M", *CSV).rows[0]["decision"] == "not"
+
+
+def test_decide_answers_spaces_files_and_other_quantities_as_query_does(sexes, run, tmp_path):
+    assert len(run("decide", sexes, "--space", "mask", *CSV).rows) == 3
+    (tmp_path / "people.csv").write_text("person,sex,decision\nann,F,old\nbo,,old\n")
+    ended = run("decide", sexes, "--queries", tmp_path / "people.csv", *CSV)
+    assert ended.header == ["person", "sex", "decision_given", "query", "decision", *ANSWER]
+    harm = run("decide", sexes, "M", "--quantity", "harm", "--threshold", 0.2, *CSV)
+    assert harm.rows[0]["decision"] == "treat"
+
+
+def test_without_an_answer_the_decision_is_empty(run, tmp_path):
+    study = populations.get("mediator").sample(experimental=50, observational=50, seed=1)
+    pnsight.save(pnsight.PlugIn().fit(study), tmp_path / "model")
+    (row,) = run("decide", tmp_path / "model", "0000000000", *CSV).rows
+    assert (row["decision"], row["status"]) == ("", "undefined")
+
+
+def test_decide_in_words(sexes, run):
+    assert run("decide", sexes, "M", "--words", "--threshold", 0.4).out == (
+        "M: treat: pns is at least 0.490, not below 0.4.\n"
+    )
+
+
+def test_cautious_decisions_heed_the_level(fitted, run):
+    decisions = [
+        run("decide", fitted, "--space", "observed", "--threshold", 0.4, *more, *CSV).rows
+        for more in ([], ["--cautious", "--level", 0.5], ["--cautious", "--level", 0.99])
+    ]
+    uncertain = [sum(row["decision"] == "uncertain" for row in rows) for rows in decisions]
+    assert uncertain[0] < uncertain[1] < uncertain[2]
+
+
+# --- ask ------------------------------------------------------------------------------------------------
+
+
+def test_ask_says_which_question_is_worth_asking(sexes, run):
+    ended = run("ask", sexes, "--threshold", 0.4, *CSV)
+    assert ended.header == ["covariate", "changes", "treat", "not", "uncertain", "unanswered", "width"]
+    assert (ended.rows[0]["covariate"], float(ended.rows[0]["changes"])) == ("sex", 1.0)
+    assert "as things are: X: uncertain" in ended.err
+    assert "ask for sex first: with probability 1.000" in ended.err
+
+
+def test_ask_shows_the_decision_after_each_answer(sexes, run):
+    ended = run("ask", sexes, "", "--threshold", 0.4, "--levels", *CSV)
+    assert ended.header == ["covariate", "level", "probability", "query", "decision", *ANSWER]
+    assert [(row["level"], row["decision"]) for row in ended.rows] == [("F", "not"), ("M", "treat")]
+
+
+def test_ask_shows_the_decision_without_what_is_known(fitted, run):
+    ended = run("ask", fitted, "1101001110", "--without", *CSV)
+    assert ended.header == ["left_open", "query", "decision", *ANSWER]
+    assert [row["query"] for row in ended.rows] == pnsight.lattice.one_open("1101001110")
+
+
+def test_ask_means_the_people_of_the_population_named(fitted, run):
+    trial = run("ask", fitted, "z4=1", "--levels", "--population", "experimental", *CSV).rows
+    expected = pnsight.ask(pnsight.load(fitted), "z4=1", population="experimental").by_level()
+    assert [float(row["probability"]) for row in trial] == expected["probability"]
+
+
+# --- rank -----------------------------------------------------------------------------------------------
+
+
+def test_rank_lists_the_best_first(fitted, run):
+    ended = run("rank", fitted, "--top", 5, *CSV)
+    assert ended.header == ["query", "share", "adds", *ANSWER]
+    low = [float(row["lower_low"]) for row in ended.rows]
+    assert low == sorted(low, reverse=True)
+    assert 1 < len(low) <= 5
+    assert "too high on average" in ended.err
+
+
+@pytest.mark.parametrize("by", ["lower", "upper"])
+def test_rank_says_what_python_says(sexes, run, by):
+    found = pnsight.rank(pnsight.load(sexes), 2, by, margin=0.02, least_share=0.4, least_support=10)
+    options = ["--by", by, "--margin", 0.02, "--least-share", 0.4, "--least-support", 10]
+    rows = run("rank", sexes, "--top", 2, *options, *CSV).rows
+    assert [row["query"] for row in rows] == found.columns()["query"]
+
+
+# --- select ---------------------------------------------------------------------------------------------
+
+
+def test_select_spends_the_budget_on_those_who_gain_most(sexes, run):
+    ended = run("select", sexes, "--budget", 600, "--people", 1000, *CSV)
+    assert ended.header == ["query", "people", *AMOUNTS, *ANSWER]
+    assert [row["query"] for row in ended.rows] == ["M", "F"]
+    assert [float(row["treated"]) for row in ended.rows] == pytest.approx([500, 100])
+    assert "treat 600.0 of 1,000 people: at least 272.9" in ended.err
+
+
+def test_select_shows_the_gain_against_the_budget(sexes, run):
+    ended = run("select", sexes, "--budget", 0.1, "--curve", *CSV)
+    assert ended.header == AMOUNTS
+    assert [float(row["guaranteed"]) for row in ended.rows] == pytest.approx([0, 0.245, 0.3845])
+
+
+def test_select_spends_money(sexes, run):
+    options = ["--budget", 50, "--cost", 5, "--people", 1000, "--by", "net"]
+    (row,) = run("select", sexes, *options, *CSV).rows
+    assert (row["query"], float(row["treated"]), float(row["spent"])) == ("M", 10.0, 50.0)
+
+
+def test_cautious_selection_guarantees_less(fitted, run):
+    plain, careful = (
+        sum(float(row["guaranteed"]) for row in run("select", fitted, "--budget", 0.2, *more, *CSV).rows)
+        for more in ([], ["--cautious"])
+    )
+    assert careful < plain
