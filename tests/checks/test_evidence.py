@@ -10,6 +10,8 @@ from scipy.sparse import csr_array
 from scipy.special import ndtr
 from scipy.stats import gamma, hypergeom
 
+from pnsight.checks.claims import evidence_of
+from pnsight.checks.coherence import INEQUALITIES
 from pnsight.checks.evidence import Evidence, wilson_hilferty
 
 
@@ -17,7 +19,12 @@ def one_cell(chosen: int, of_chosen: int, responded: int, of_arm: int) -> Eviden
     """P(x,y) from so many of so many observational rows, against P(y_x) from so many of one arm."""
     experimental = np.array([[responded, of_arm - responded, 0, 0]], dtype=float)
     observational = np.array([[chosen, of_chosen - chosen, 0, 0]], dtype=float)
-    return Evidence.of_profiles(experimental, observational)
+    return evidence(experimental, observational)
+
+
+def evidence(experimental: np.ndarray, observational: np.ndarray) -> Evidence:
+    """What two tables show about the four inequalities of coherence."""
+    return evidence_of(np.hstack([experimental, observational]), INEQUALITIES)
 
 
 def everyone(profiles: int) -> csr_array:
@@ -37,9 +44,7 @@ def test_cumulants_at_equality_are_the_hypergeometrics(chosen, arm):
     centred = support - weights @ support
     assert found.variance[0, 0] == pytest.approx(weights @ centred**2, abs=1e-9)
     assert found.third[0, 0] == pytest.approx(weights @ centred**3, abs=1e-9)
-    assert found.observational[0, 0] - found.experimental[0, 0] == pytest.approx(
-        chosen[0] - weights @ support, abs=1e-9
-    )
+    assert found.left[0, 0] - found.right[0, 0] == pytest.approx(chosen[0] - weights @ support, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +76,7 @@ def test_the_level_holds_for_many_small_profiles_of_every_sort(inside):
         experimental, observational = np.zeros((2, profiles, 4))
         experimental[:, 0], experimental[:, 1] = s, of_arm - s
         observational[:, 0], observational[:, 1] = c, of_chosen - c
-        scores.append(Evidence.of_profiles(experimental, observational).over(everyone(profiles)).score[0, 0])
+        scores.append(evidence(experimental, observational).over(everyone(profiles)).score[0, 0])
     for level in (0.05, 0.01, 0.001):
         alarms = np.mean(ndtr(-np.array(scores)) < level)
         assert alarms <= level + 3 * np.sqrt(level / studies)
@@ -81,7 +86,7 @@ def test_both_sides_have_one_mix_of_profiles():
     """A pooled comparison would see 0.5 against 0.26; profile by profile the shares are the same."""
     experimental = np.array([[90, 10, 0, 0], [90, 810, 0, 0]], dtype=float)
     observational = np.array([[450, 50, 0, 0], [50, 450, 0, 0]], dtype=float)
-    found = Evidence.of_profiles(experimental, observational).over(everyone(2))
+    found = evidence(experimental, observational).over(everyone(2))
     assert found.difference[0, 0] == pytest.approx(0)
     assert found.sides[0][0, 0] == pytest.approx(found.sides[1][0, 0])
 
@@ -89,10 +94,10 @@ def test_both_sides_have_one_mix_of_profiles():
 def test_a_profile_that_one_side_lacks_adds_nothing():
     experimental = np.array([[9, 1, 4, 6], [5, 5, 0, 0], [0, 0, 0, 0]], dtype=float)
     observational = np.array([[3, 4, 5, 6], [7, 8, 9, 1], [9, 9, 9, 9]], dtype=float)
-    found = Evidence.of_profiles(experimental, observational)
+    found = evidence(experimental, observational)
     assert (found.weight[1, 2:] == 0).all()
     assert (found.weight[2] == 0).all()
-    alone = Evidence.of_profiles(experimental[:1], observational[:1])
+    alone = evidence(experimental[:1], observational[:1])
     np.testing.assert_allclose(found.over(everyone(3)).score[0, 2:], alone.over(everyone(1)).score[0, 2:])
     assert np.isneginf(found.score[2]).all()
     assert np.isnan(found.difference[2]).all()
@@ -108,7 +113,7 @@ def test_the_standard_error_is_right_for_small_and_for_large_profiles(rows):
         experimental, observational = np.zeros((2, profiles, 4))
         observational[:, 0], experimental[:, 0] = rng.binomial(rows, chance + other), rng.binomial(rows, chance)
         observational[:, 1], experimental[:, 1] = rows - observational[:, 0], rows - experimental[:, 0]
-        found = Evidence.of_profiles(experimental, observational).over(everyone(profiles))
+        found = evidence(experimental, observational).over(everyone(profiles))
         differences.append(found.difference[0, 0])
         errors.append(found.error[0, 0])
     assert np.mean(differences) == pytest.approx(other, abs=4 * np.std(differences) / np.sqrt(studies))

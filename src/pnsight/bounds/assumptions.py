@@ -69,7 +69,7 @@ def impose(law: Law, assume: Sequence[str], rows: FloatArray = ALIKE) -> Law:
 
 
 def _exogenous(law: Law, treated: FloatArray, control: FloatArray, registry: FloatArray, ordered: bool) -> Law:
-    """P(x) from the observational table, P(y_x) = P(y|x) and P(y_x') = P(y|x') from the rows of both tables together."""
+    """P(x) from the observational table; P(y_x) = P(y|x) and P(y_x') = P(y|x') from the rows of both together."""
     if law.joint is None:
         raise AssumptionError(
             f"{EXOGENOUS!r} was assumed, which is about the treatment that people choose, but there is an experiment "

@@ -67,7 +67,8 @@ class Payoffs:
     def of_types(self) -> FloatArray:
         """The payoff of each of `law.RESPONSE_TYPES`, shape (8,)."""
         _, y0, y1 = RESPONSE_TYPES.T
-        return np.array([[self.never, self.complier], [self.defier, self.always]], dtype=np.float64)[y0, y1]
+        by_response = np.array([[self.never, self.complier], [self.defier, self.always]], dtype=np.float64)
+        return np.asarray(by_response[y0, y1])
 
     def mean(self, law: Law, share: FloatArray) -> FloatArray:
         """The mean payoff where that share of people are compliers, shape (rows,).

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from pnsight.bound_table import settle
-from pnsight.bounds.assumptions import ALIKE, ASSUMPTIONS, EXOGENOUS, MONOTONE, AssumeLike, impose, read_assumptions
+from pnsight.bounds.assumptions import ALIKE, EXOGENOUS, MONOTONE, AssumeLike, impose, read_assumptions
 from pnsight.bounds.benefit import Payoffs, PayoffsLike, benefit
 from pnsight.bounds.causation import QUANTITIES, Ends, given, pns
 from pnsight.bounds.events import true_value

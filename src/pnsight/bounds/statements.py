@@ -1,7 +1,7 @@
 """Statements about counterfactuals in text, such as ``Y0 == 0 and Y2 == 1``.
 
-A statement speaks of a person by ``X``, the treatment they choose, ``Y0``, ``Y1``, ..., the outcome they have under each
-treatment, and ``Y``, the outcome they show. Levels are numbers from 0. It may compare, add, subtract, multiply and
+A statement speaks of a person by ``X``, the treatment they choose, ``Y0``, ``Y1``, ..., the outcome they have under
+each treatment, and ``Y``, the outcome they show. Levels are numbers from 0. It may compare, add, subtract, multiply and
 join with ``and``, ``or`` and ``not``; it is Python's grammar, of which nothing else is accepted and nothing is run.
 """
 
@@ -70,6 +70,6 @@ def _value(node: ast.expr, people: Mapping[str, npt.NDArray[Any]], statement: st
             pairs = zip(ops, sides, sides[1:], strict=False)
             return reduce(np.logical_and, [_COMPARE[type(op)](one, other) for op, one, other in pairs])
     raise QuantityError(
-        f"the statement {statement!r} has {ast.unparse(node)!r}; it may compare, add, subtract, multiply, and join with "
-        "and, or, not."
+        f"the statement {statement!r} has {ast.unparse(node)!r}; it may compare, add, subtract and multiply, and join "
+        "with and, or, not."
     )
