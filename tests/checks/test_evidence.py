@@ -12,7 +12,7 @@ from scipy.stats import gamma, hypergeom
 
 from pnsight.checks.claims import evidence_of
 from pnsight.checks.coherence import INEQUALITIES
-from pnsight.checks.evidence import Evidence, wilson_hilferty
+from pnsight.checks.evidence import Evidence, gamma_score, wilson_hilferty
 
 
 def one_cell(chosen: int, of_chosen: int, responded: int, of_arm: int) -> Evidence:
@@ -128,3 +128,35 @@ def test_scores_are_those_of_the_gamma_law_and_turn_normal_without_skewness():
         exact = gamma(shape).sf(shape + z * np.sqrt(shape))
         np.testing.assert_allclose(ndtr(-wilson_hilferty(z, np.full_like(z, skewness))), exact, rtol=0.1)
     np.testing.assert_allclose(wilson_hilferty(-z, np.full_like(z, -0.3)), -wilson_hilferty(z, np.full_like(z, 0.3)))
+
+
+@pytest.mark.parametrize(("side", "end"), [(1, 5.0), (-1, 1.6)])
+def test_tails_go_on_where_the_cube_root_is_given_up(side, end):
+    """Up to the eighth that is put on, and to the end of a law that has one."""
+    z = np.linspace(1.4, end, 9)
+    below, above = (ndtr(-gamma_score(z, np.full_like(z, side * skewness))) for skewness in (0.999, 1.001))
+    np.testing.assert_allclose(above / 1.15, below, rtol=0.2)
+
+
+@pytest.mark.parametrize(
+    ("of_chosen", "of_arm", "successes"),
+    [(100, 100_000, 1), (100, 100_000, 4), (100, 100_000, 300), (10_000, 20, 3), (10_000, 20, 10_017)],
+)
+def test_tails_are_not_understated_where_sides_are_very_unequal_and_events_few(of_chosen, of_arm, successes):
+    law = hypergeom(of_chosen + of_arm, successes, of_chosen)
+    for chosen in range(max(0, successes - of_arm), min(successes, of_chosen) + 1):
+        exact = law.sf(chosen - 1)
+        if 1e-9 < exact < 0.05:
+            assert exact <= 1.01 * ndtr(-one_cell(chosen, of_chosen, successes - chosen, of_arm).score[0, 0])
+
+
+def test_one_event_among_very_many_is_no_evidence_against_the_few():
+    """None of a hundred that chose, one of a hundred thousand that were assigned."""
+    assert one_cell(0, 100, 1, 100_000).score[0, 0] < -1
+    assert ndtr(-one_cell(1, 100, 0, 100_000).score[0, 0]) > 0.0005
+
+
+def test_shares_of_one_up_to_rounding_are_no_evidence():
+    """Weighted rows need not be whole, and a share may miss one by the last digit."""
+    of_arm, of_chosen = 57.3, 1234.5
+    assert one_cell(of_chosen, of_chosen, of_arm * (1 - 1e-15), of_arm).score[0, 0] < 0

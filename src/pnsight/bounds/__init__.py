@@ -5,7 +5,7 @@ from __future__ import annotations
 from pnsight.bounds.assumptions import ASSUMPTIONS, impose
 from pnsight.bounds.benefit import Payoffs, benefit
 from pnsight.bounds.causation import QUANTITIES, harm, pd, pe, pn, pns, ps
-from pnsight.bounds.question import Question, asking, bounds
+from pnsight.bounds.question import Question, asking, bounds, refuse_to_fit
 
 __all__ = [
     "ASSUMPTIONS",
@@ -22,4 +22,5 @@ __all__ = [
     "pn",
     "pns",
     "ps",
+    "refuse_to_fit",
 ]

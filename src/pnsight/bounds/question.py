@@ -43,14 +43,17 @@ class Question:
     refine: Refine = "none"
 
     @property
-    def plain(self) -> bool:
-        """Whether nothing is assumed and nothing refined."""
-        return not self.assume and self.refine == "none"
+    def refined(self) -> bool:
+        """Whether profiles are bounded before they are averaged.
+
+        Where nobody is harmed every quantity is linear in the law, so that nothing is left to refine.
+        """
+        return self.refine == "covariates" and MONOTONE not in self.assume
 
     @property
     def by_profile(self) -> bool:
         """Whether the law of a query is not enough, and those of its profiles are needed."""
-        return self.refine == "covariates" or EXOGENOUS in self.assume
+        return self.refined or EXOGENOUS in self.assume
 
     @property
     def span(self) -> tuple[float, float]:
@@ -61,8 +64,8 @@ class Question:
     def notes(self) -> tuple[str, ...]:
         """What an answer is about beyond the name of the quantity, in words."""
         found = [] if self.payoffs is None else [f"payoffs: {self.payoffs}"]
-        if self.refine == "covariates":
-            found.append("refined: the average of the bounds of profiles, each of its own law")
+        if self.refined:
+            found.append("refined: the average of the profiles' own bounds")
         return tuple(found)
 
     def ends(self, law: Law, rows: FloatArray = ALIKE) -> Ends:
@@ -87,11 +90,13 @@ class Question:
     def parts(self, law: Law, rows: FloatArray = ALIKE) -> FloatArray:
         """What a profile brings to the mean over its people, from its law; shape (profiles, k), NaN without an answer.
 
-        Its law under the assumptions; or, refined, both ends times the probability of the event that the quantity
-        conditions on, and that probability. A profile in which the event is impossible brings nothing.
+        Its law, ``exogenous`` if that is assumed; or, refined, both ends times the probability of the event that the
+        quantity conditions on, and that probability. A profile in which the event is impossible brings nothing.
+        What ``monotone`` makes of an estimate is left to the mean, as noise of profiles would not cancel after it.
         """
-        law = impose(law, self.assume, rows)
-        if self.refine == "none":
+        if EXOGENOUS in self.assume:
+            law = impose(law, (EXOGENOUS,), rows)
+        if not self.refined:
             return law.columns()
         event = given(law, self.quantity)
         lower, upper, _ = settle(*self.ends(law, rows), within=self.span)
@@ -99,7 +104,7 @@ class Question:
 
     def ends_of(self, parts: FloatArray, rows: FloatArray = ALIKE) -> Ends:
         """Both ends of queries from the means of `parts`, shape (queries,) each."""
-        if self.refine == "none":
+        if not self.refined:
             return self.ends(Law.from_columns(parts), rows)
         lower, upper, event = parts.T
         possible = np.where(event > 0, event, np.nan)

@@ -9,7 +9,19 @@ from typing import Annotated, Any
 import typer
 
 import pnsight
-from pnsight.cli.options import FormatOption, OutOption, People, Quantity, QueriesArgument, Space, within
+from pnsight.cli.options import (
+    FormatOption,
+    OutOption,
+    PayoffsOption,
+    People,
+    Quantity,
+    QueriesArgument,
+    Refine,
+    RefineOption,
+    Space,
+    four_numbers,
+    within,
+)
 from pnsight.cli.output import emit, say
 from pnsight.errors import QueryError
 
@@ -40,13 +52,25 @@ def query(
             "--population", help="Whose people an open covariate is averaged over; by default as the model was fitted."
         ),
     ] = None,
+    payoffs: PayoffsOption = None,
+    assume: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--assume",
+            metavar="ASSUMPTION",
+            help="Assume monotone (nobody is harmed), exogenous (given the covariates, the treatment chosen is as good "
+            "as random), or both: comma-separated or repeated. Refused where the tables contradict it.",
+        ),
+    ] = None,
+    refine: RefineOption = Refine.NONE,
     format: FormatOption = None,
     out: OutOption = None,
 ) -> None:
     """Bound a quantity for subpopulations; no query means everyone."""
     fitted = pnsight.load(model)
     codes, kept = asked(fitted, queries, space, query_file)
-    answer = _answered(fitted, codes, quantity, level, population)
+    more = {"payoffs": four_numbers(payoffs), "assume": ",".join(assume or []), "refine": refine.value}
+    answer = _answered(fitted, codes, quantity, level, population, more)
     columns = answer.columns()
     if answer.quantity != Quantity.PNS:
         say(f"bounds on {answer.quantity}")
@@ -57,16 +81,21 @@ def query(
 
 
 def _answered(
-    fitted: pnsight.Model, codes: Any, quantity: str | None, level: float, population: People | None
+    fitted: pnsight.Model,
+    codes: Any,
+    quantity: str | None,
+    level: float,
+    population: People | None,
+    more: dict[str, Any],
 ) -> pnsight.BoundTable:
     if population is None:
-        return fitted.bounds(codes, quantity, level)
+        return fitted.bounds(codes, quantity, level, **more)
     if not isinstance(fitted, pnsight.ResponseTypeModel):
         raise QueryError(
             f"--population {population} was given, but a {fitted.name} model has only the people it was fitted to; "
             "leave the option out, or fit a response-types model."
         )
-    return fitted.bounds(codes, quantity, level, population.value)
+    return fitted.bounds(codes, quantity, level, population.value, **more)
 
 
 def asked(
