@@ -132,7 +132,7 @@ def test_scores_are_those_of_the_gamma_law_and_turn_normal_without_skewness():
 
 @pytest.mark.parametrize(("side", "end"), [(1, 5.0), (-1, 1.6)])
 def test_tails_go_on_where_the_cube_root_is_given_up(side, end):
-    """Up to the eighth that is put on, and to the end of a law that has one."""
+    """Up to what is put on, and to the end of a law that has one."""
     z = np.linspace(1.4, end, 9)
     below, above = (ndtr(-gamma_score(z, np.full_like(z, side * skewness))) for skewness in (0.999, 1.001))
     np.testing.assert_allclose(above / 1.15, below, rtol=0.2)

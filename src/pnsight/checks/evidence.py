@@ -111,7 +111,7 @@ def gamma_score(z: FloatArray, skewness: FloatArray) -> FloatArray:
     """Normal scores of standardised values of a gamma law with that skewness, which may be negative.
 
     By the cube root where the law is not too skewed. That fails for few events on very unequal sides; there the tail is
-    computed, and raised by an eighth, by which it can fall short of that of whole numbers.
+    computed, and raised by a little more than it can fall short of that of whole numbers.
     """
     shape = 4 / np.maximum(np.abs(skewness), _MOST_SKEWNESS) ** 2
     beyond = np.maximum(shape + np.sign(skewness) * z * np.sqrt(shape), 0.0)
