@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas
 import pytest
 
 from cases import CHURN, CHURN_EXPECTED, CHURN_PAYOFFS, MEN, TOLERANCE, WOMEN
-from pnsight import MaskMLP, PlugIn, ResponseTypeModel, lattice, populations
+from pnsight import MaskMLP, PlugIn, ResponseTypeModel, lattice, load, populations, read_study, save
 from pnsight.bounds import QUANTITIES, asking
-from pnsight.errors import AssumptionError, QuantityError
+from pnsight.errors import AssumptionError, ModelError, QuantityError, TableError
 from pnsight.law import Law
 from pnsight.models.mixing import MOST_LISTED, CountedProfiles
 from pnsight.schema import OPEN, Covariate, Schema
@@ -160,6 +161,31 @@ def test_small_profiles_are_warned_of_when_refining():
     notes = model.bounds("", refine="covariates").notes
     assert any(note.startswith("less than 1% of people have a profile with fewer than 300 rows") for note in notes)
     assert not any("fewer than 300" in note for note in model.bounds("").notes)
+
+
+def test_an_observational_table_alone_answers_only_where_choice_is_as_if_by_lot(tmp_path):
+    table = {"sex": ["F"] * 300 + ["M"] * 100, "x": [1, 0] * 200, "y": ([1] * 90 + [0] * 60 + [1] * 30 + [0] * 20) * 2}
+    study = read_study(observational=pandas.DataFrame(table), treatment="x", outcome="y")
+    assert not study.experimental.any()
+    model = PlugIn().fit(study)
+    a, b = (study.observational[0, k] / study.observational[0, k : k + 2].sum() for k in (0, 2))
+    answer = model.bounds("F", assume="exogenous")
+    np.testing.assert_allclose([answer.lower[0], answer.upper[0]], [max(0, a - b), min(a, 1 - b)])
+    assert "nothing in the tables could contradict it" in answer.notes[0]
+    bare = model.bounds("F")
+    assert bare.status.tolist() == ["undefined"]
+    assert "an observational table alone answers under assume='exogenous'" in bare.notes[0]
+    save(model, tmp_path / "model")
+    assert load(tmp_path / "model").bounds("F", assume="exogenous").lower[0] == answer.lower[0]
+    with pytest.raises(ModelError, match=r"no experimental table.*The plug-in can answer"):
+        ResponseTypeModel().fit(study)
+
+
+def test_a_study_needs_a_table():
+    with pytest.raises(TableError, match="neither an experimental nor an observational table"):
+        read_study(treatment="x", outcome="y")
+    with pytest.raises(TableError, match="assignment is column 'p' of an experimental table"):
+        read_study(observational=pandas.DataFrame({"x": [0], "y": [1]}), treatment="x", outcome="y", assignment="p")
 
 
 # --- the response-type model --------------------------------------------------------------------------------

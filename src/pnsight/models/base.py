@@ -11,7 +11,7 @@ import numpy as np
 from pnsight import lattice
 from pnsight.bound_table import BoundTable, settle
 from pnsight.bounds import asking
-from pnsight.bounds.assumptions import AssumeLike
+from pnsight.bounds.assumptions import EXOGENOUS, AssumeLike
 from pnsight.bounds.benefit import PayoffsLike
 from pnsight.bounds.causation import Ends
 from pnsight.bounds.question import Question, Refine
@@ -21,6 +21,11 @@ from pnsight.law import FloatArray, Law
 from pnsight.progress import Progress, silent
 from pnsight.schema import Codes, QueryLike, Schema
 from pnsight.study import Study
+
+_NO_EXPERIMENT = (
+    "no experimental row says what treatment does; an observational table alone answers under assume='exogenous' "
+    "(--assume exogenous) only"
+)
 
 
 class Model(ABC):
@@ -118,7 +123,8 @@ class LawModel(Model):
     def notes(self, codes: Codes, question: Question) -> tuple[str, ...]:
         """What a reader of the answers should know; refuses assumptions that the study contradicts for the queries."""
         tested = (assumptions_of(self.study, question.assume).note(codes),) if question.assume else ()
-        return (*question.notes, *tested)
+        lacking = EXOGENOUS not in question.assume and not self.study.experimental.any()
+        return (*question.notes, *tested, *((_NO_EXPERIMENT,) if lacking else ()))
 
     def law(self, queries: QueryLike = None) -> Law:
         """The law of each query."""
