@@ -15,7 +15,6 @@ from pnsight.bounds.assumptions import EXOGENOUS, AssumeLike
 from pnsight.bounds.benefit import PayoffsLike
 from pnsight.bounds.causation import Ends
 from pnsight.bounds.question import Question, Refine
-from pnsight.checks import assumptions_of
 from pnsight.errors import ModelError
 from pnsight.law import FloatArray, Law
 from pnsight.progress import Progress, silent
@@ -122,9 +121,13 @@ class LawModel(Model):
 
     def notes(self, codes: Codes, question: Question) -> tuple[str, ...]:
         """What a reader of the answers should know; refuses assumptions that the study contradicts for the queries."""
-        tested = (assumptions_of(self.study, question.assume).note(codes),) if question.assume else ()
         lacking = EXOGENOUS not in question.assume and not self.study.experimental.any()
-        return (*question.notes, *tested, *((_NO_EXPERIMENT,) if lacking else ()))
+        found = (*question.notes, *((_NO_EXPERIMENT,) if lacking else ()))
+        if not question.assume:
+            return found
+        from pnsight.checks import assumptions_of  # loads SciPy, which a plain answer can do without
+
+        return (*found, assumptions_of(self.study, question.assume).note(codes))
 
     def law(self, queries: QueryLike = None) -> Law:
         """The law of each query."""

@@ -12,7 +12,6 @@ from pnsight import lattice
 from pnsight.bound_table import ROUNDING
 from pnsight.bounds.causation import Ends
 from pnsight.bounds.question import Question, refuse_to_fit
-from pnsight.checks.support import ENOUGH_ROWS
 from pnsight.errors import ModelError, listed
 from pnsight.law import FloatArray, Law
 from pnsight.models.base import LawModel, rows_behind
@@ -95,6 +94,8 @@ class PlugIn(LawModel):
 
     def _noise_notes(self) -> tuple[str, ...]:
         """What the noise of small profiles does to refined bounds, if there are any."""
+        from pnsight.checks.support import ENOUGH_ROWS  # loads SciPy, which a plain answer can do without
+
         people, rows = self._people(), rows_behind(self.study.counts)
         few = people[(rows[:, : 2 if self.study.observational is None else 3] < ENOUGH_ROWS).any(axis=1)].sum()
         if not few:
