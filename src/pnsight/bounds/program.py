@@ -97,7 +97,7 @@ class Program:
         Raises `IncoherentError` when no population fits; NaN when no fitting population has people to condition on.
         """
         matrix, right, types = self._fitting
-        among = np.ones(len(self.types)) if given is None else self._values(given)
+        among = np.ones(len(self.types)) if given is None else (self._values(given) != 0).astype(np.float64)
         cost = np.append(types.T @ (self._values(value) * among), 0.0)
         mass = np.append(types.T @ among, 0.0)
         scaled = vstack([hstack([matrix, csr_array(-right[:, None])]), csr_array(mass[None, :])], format="csr")
