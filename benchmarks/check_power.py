@@ -21,8 +21,8 @@ from scipy.special import ndtri
 
 import pnsight
 from pnsight import lattice, populations
-from pnsight.checks.coherence import coherence_of
-from pnsight.checks.evidence import Evidence
+from pnsight.checks.claims import evidence_of
+from pnsight.checks.coherence import INEQUALITIES, coherence_of
 from pnsight.checks.looks import looks_at
 from pnsight.checks.verdict import FALSE_ALARMS
 from pnsight.law import OBSERVED_CELLS, RESPONSE_TYPES, TREATED_RESPONDS, UNTREATED_RESPONDS, FloatArray
@@ -209,9 +209,9 @@ def critical_scores(study: pnsight.Study, draws: int = 4_000) -> tuple[float, fl
     normal; the four inequalities share the level alike.
     """
     assert study.observational is not None
-    evidence = Evidence.of_profiles(study.experimental, study.observational)
+    evidence = evidence_of(study.counts, INEQUALITIES)
     looks = looks_at(study.schema, study.profiles)
-    taken = evidence.over(looks.covers).rows_experimental[:, 0] >= 100
+    taken = evidence.over(looks.covers).rows_right[:, 0] >= 100
     spread = np.sqrt(evidence.variance[:, 0])
     covers = looks.covers[np.flatnonzero(taken)] * spread
     rng = np.random.default_rng(0)

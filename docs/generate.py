@@ -28,7 +28,7 @@ DOCS = Path(__file__).parent
 WIDTH = 100
 
 CONSTANTS = {
-    "bounds": ["pnsight.bounds.causation.QUANTITIES"],
+    "bounds": ["pnsight.bounds.assumptions.ASSUMPTIONS", "pnsight.bounds.causation.QUANTITIES"],
     "populations": ["pnsight.populations.catalog.NAMES", "pnsight.populations.synthetic.KINDS"],
 }
 """Public constants of a package, by where they are defined: autodoc finds their text only there."""
@@ -110,6 +110,7 @@ PAGES: list[tuple[Path, Callable[[], str]]] = [
             DOCS / "index.md",
             DOCS / "quickstart.md",
             DOCS / "questions.md",
+            DOCS / "assumptions.md",
             DOCS / "populations.md",
             DOCS / "queries.md",
             DOCS / "tables.md",

@@ -55,6 +55,10 @@ EXPECTED = [(name, quantity, *ends) for name, case in CASES.items() for quantity
 
 INCOHERENT = Case((90, 10, 80, 20), (5, 45, 5, 45), {})
 
+CHURN = {"G1": (262, 88, 175, 175), "G2": (87, 263, 52, 298)}  # Li and Pearl; trials of two groups, y is to stay
+CHURN_PAYOFFS = (100, -60, 0, -140)
+CHURN_EXPECTED = {"G1": (-5.1429, -0.1143), "G2": (1.0857, 4.0571)}
+
 
 def rows(counts: tuple[int, int, int, int], before: str = "") -> chain[str]:
     """CSV lines ``...x,y`` of one table's counts."""

@@ -13,6 +13,8 @@ from pnsight._version import __version__
 if TYPE_CHECKING:
     from pnsight import benchmark, bounds, checks, decide, lattice, law, populations, schema, store, tables
     from pnsight.bound_table import BoundTable
+    from pnsight.bounds import Payoffs
+    from pnsight.bounds.program import Program
     from pnsight.checks import Check, check
     from pnsight.decide import ask, rank, select
     from pnsight.errors import PnsightError
@@ -32,8 +34,10 @@ _HOMES = {
     "Law": "pnsight.law:Law",
     "MaskMLP": "pnsight.models:MaskMLP",
     "Model": "pnsight.models:Model",
+    "Payoffs": "pnsight.bounds:Payoffs",
     "PlugIn": "pnsight.models:PlugIn",
     "PnsightError": "pnsight.errors:PnsightError",
+    "Program": "pnsight.bounds.program:Program",
     "Query": "pnsight.schema:Query",
     "ResponseTypeModel": "pnsight.models:ResponseTypeModel",
     "Schema": "pnsight.schema:Schema",
@@ -65,8 +69,10 @@ __all__ = [
     "Law",
     "MaskMLP",
     "Model",
+    "Payoffs",
     "PlugIn",
     "PnsightError",
+    "Program",
     "Query",
     "ResponseTypeModel",
     "Schema",

@@ -19,14 +19,20 @@ OK, INCOHERENT, UNDEFINED, CROSSED = "ok", "incoherent", "undefined", "crossed"
 
 
 def settle(
-    lower: FloatArray, upper: FloatArray, when_crossed: str = INCOHERENT
+    lower: FloatArray,
+    upper: FloatArray,
+    when_crossed: str = INCOHERENT,
+    within: tuple[float, float] = (0.0, 1.0),
 ) -> tuple[FloatArray, FloatArray, npt.NDArray[np.str_]]:
-    """Ends that never cross and a status a row: where there is no answer both ends are NaN."""
+    """Ends that never cross and a status a row: where there is no answer both ends are NaN.
+
+    `within` are the least and the largest value that the quantity can have.
+    """
     undefined = np.isnan(lower) | np.isnan(upper)
-    crossed = ~undefined & (lower > upper + ROUNDING)
+    crossed = ~undefined & (lower > upper + ROUNDING * max(1.0, *map(abs, within)))
     status = np.where(undefined, UNDEFINED, np.where(crossed, when_crossed, OK))
-    upper = np.clip(upper, 0.0, 1.0)
-    lower = np.minimum(np.clip(lower, 0.0, 1.0), upper)
+    upper = np.clip(upper, *within)
+    lower = np.minimum(np.clip(lower, *within), upper)
     blank = status != OK
     return np.where(blank, np.nan, lower), np.where(blank, np.nan, upper), status
 

@@ -25,6 +25,10 @@ class QuantityError(PnsightError):
     """A quantity is unknown, or the data at hand cannot bound it."""
 
 
+class AssumptionError(PnsightError):
+    """An assumption is unknown, means nothing for the data at hand, or is contradicted by them."""
+
+
 class PopulationError(PnsightError):
     """No population goes by that name."""
 

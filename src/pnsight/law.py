@@ -76,6 +76,15 @@ class Law:
     def __getitem__(self, rows: slice | npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> Law:
         return Law(self.a[rows], self.b[rows], None if self.joint is None else self.joint[rows])
 
+    def columns(self) -> FloatArray:
+        """All numbers side by side, a, b and the joint, shape (rows, 6), or (rows, 2) without a joint."""
+        return np.column_stack([self.a, self.b] if self.joint is None else [self.a, self.b, self.joint])
+
+    @classmethod
+    def from_columns(cls, columns: FloatArray) -> Law:
+        """What `columns` set side by side."""
+        return cls(columns[:, 0], columns[:, 1], columns[:, 2:] if columns.shape[1] > 2 else None)
+
     def mix(self, weights: FloatArray) -> Law:
         """Laws of mixtures of the rows; `weights` of shape (mixtures, rows), each row summing to one."""
         joint = None if self.joint is None else weights @ self.joint

@@ -50,7 +50,7 @@ class Study:
     profiles : shape (profiles, covariates)
         Codes of the distinct profiles that have rows in either table.
     experimental : shape (profiles, 4)
-        Rows of the experimental table in the order of `law.COUNT_CELLS`.
+        Rows of the experimental table in the order of `law.COUNT_CELLS`; zeros when there is none.
     observational : shape (profiles, 4), or None
         The same for the observational table; None when there is none.
     dropped : dict

@@ -10,14 +10,21 @@ from scipy.sparse import csr_array
 from scipy.special import ndtr
 from scipy.stats import gamma, hypergeom
 
-from pnsight.checks.evidence import Evidence, wilson_hilferty
+from pnsight.checks.claims import evidence_of
+from pnsight.checks.coherence import INEQUALITIES
+from pnsight.checks.evidence import Evidence, gamma_score, wilson_hilferty
 
 
 def one_cell(chosen: int, of_chosen: int, responded: int, of_arm: int) -> Evidence:
     """P(x,y) from so many of so many observational rows, against P(y_x) from so many of one arm."""
     experimental = np.array([[responded, of_arm - responded, 0, 0]], dtype=float)
     observational = np.array([[chosen, of_chosen - chosen, 0, 0]], dtype=float)
-    return Evidence.of_profiles(experimental, observational)
+    return evidence(experimental, observational)
+
+
+def evidence(experimental: np.ndarray, observational: np.ndarray) -> Evidence:
+    """What two tables show about the four inequalities of coherence."""
+    return evidence_of(np.hstack([experimental, observational]), INEQUALITIES)
 
 
 def everyone(profiles: int) -> csr_array:
@@ -37,9 +44,7 @@ def test_cumulants_at_equality_are_the_hypergeometrics(chosen, arm):
     centred = support - weights @ support
     assert found.variance[0, 0] == pytest.approx(weights @ centred**2, abs=1e-9)
     assert found.third[0, 0] == pytest.approx(weights @ centred**3, abs=1e-9)
-    assert found.observational[0, 0] - found.experimental[0, 0] == pytest.approx(
-        chosen[0] - weights @ support, abs=1e-9
-    )
+    assert found.left[0, 0] - found.right[0, 0] == pytest.approx(chosen[0] - weights @ support, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +76,7 @@ def test_the_level_holds_for_many_small_profiles_of_every_sort(inside):
         experimental, observational = np.zeros((2, profiles, 4))
         experimental[:, 0], experimental[:, 1] = s, of_arm - s
         observational[:, 0], observational[:, 1] = c, of_chosen - c
-        scores.append(Evidence.of_profiles(experimental, observational).over(everyone(profiles)).score[0, 0])
+        scores.append(evidence(experimental, observational).over(everyone(profiles)).score[0, 0])
     for level in (0.05, 0.01, 0.001):
         alarms = np.mean(ndtr(-np.array(scores)) < level)
         assert alarms <= level + 3 * np.sqrt(level / studies)
@@ -81,7 +86,7 @@ def test_both_sides_have_one_mix_of_profiles():
     """A pooled comparison would see 0.5 against 0.26; profile by profile the shares are the same."""
     experimental = np.array([[90, 10, 0, 0], [90, 810, 0, 0]], dtype=float)
     observational = np.array([[450, 50, 0, 0], [50, 450, 0, 0]], dtype=float)
-    found = Evidence.of_profiles(experimental, observational).over(everyone(2))
+    found = evidence(experimental, observational).over(everyone(2))
     assert found.difference[0, 0] == pytest.approx(0)
     assert found.sides[0][0, 0] == pytest.approx(found.sides[1][0, 0])
 
@@ -89,10 +94,10 @@ def test_both_sides_have_one_mix_of_profiles():
 def test_a_profile_that_one_side_lacks_adds_nothing():
     experimental = np.array([[9, 1, 4, 6], [5, 5, 0, 0], [0, 0, 0, 0]], dtype=float)
     observational = np.array([[3, 4, 5, 6], [7, 8, 9, 1], [9, 9, 9, 9]], dtype=float)
-    found = Evidence.of_profiles(experimental, observational)
+    found = evidence(experimental, observational)
     assert (found.weight[1, 2:] == 0).all()
     assert (found.weight[2] == 0).all()
-    alone = Evidence.of_profiles(experimental[:1], observational[:1])
+    alone = evidence(experimental[:1], observational[:1])
     np.testing.assert_allclose(found.over(everyone(3)).score[0, 2:], alone.over(everyone(1)).score[0, 2:])
     assert np.isneginf(found.score[2]).all()
     assert np.isnan(found.difference[2]).all()
@@ -108,7 +113,7 @@ def test_the_standard_error_is_right_for_small_and_for_large_profiles(rows):
         experimental, observational = np.zeros((2, profiles, 4))
         observational[:, 0], experimental[:, 0] = rng.binomial(rows, chance + other), rng.binomial(rows, chance)
         observational[:, 1], experimental[:, 1] = rows - observational[:, 0], rows - experimental[:, 0]
-        found = Evidence.of_profiles(experimental, observational).over(everyone(profiles))
+        found = evidence(experimental, observational).over(everyone(profiles))
         differences.append(found.difference[0, 0])
         errors.append(found.error[0, 0])
     assert np.mean(differences) == pytest.approx(other, abs=4 * np.std(differences) / np.sqrt(studies))
@@ -123,3 +128,35 @@ def test_scores_are_those_of_the_gamma_law_and_turn_normal_without_skewness():
         exact = gamma(shape).sf(shape + z * np.sqrt(shape))
         np.testing.assert_allclose(ndtr(-wilson_hilferty(z, np.full_like(z, skewness))), exact, rtol=0.1)
     np.testing.assert_allclose(wilson_hilferty(-z, np.full_like(z, -0.3)), -wilson_hilferty(z, np.full_like(z, 0.3)))
+
+
+@pytest.mark.parametrize(("side", "end"), [(1, 5.0), (-1, 1.6)])
+def test_tails_go_on_where_the_cube_root_is_given_up(side, end):
+    """Up to what is put on, and to the end of a law that has one."""
+    z = np.linspace(1.4, end, 9)
+    below, above = (ndtr(-gamma_score(z, np.full_like(z, side * skewness))) for skewness in (0.999, 1.001))
+    np.testing.assert_allclose(above / 1.15, below, rtol=0.2)
+
+
+@pytest.mark.parametrize(
+    ("of_chosen", "of_arm", "successes"),
+    [(100, 100_000, 1), (100, 100_000, 4), (100, 100_000, 300), (10_000, 20, 3), (10_000, 20, 10_017)],
+)
+def test_tails_are_not_understated_where_sides_are_very_unequal_and_events_few(of_chosen, of_arm, successes):
+    law = hypergeom(of_chosen + of_arm, successes, of_chosen)
+    for chosen in range(max(0, successes - of_arm), min(successes, of_chosen) + 1):
+        exact = law.sf(chosen - 1)
+        if 1e-9 < exact < 0.05:
+            assert exact <= 1.01 * ndtr(-one_cell(chosen, of_chosen, successes - chosen, of_arm).score[0, 0])
+
+
+def test_one_event_among_very_many_is_no_evidence_against_the_few():
+    """None of a hundred that chose, one of a hundred thousand that were assigned."""
+    assert one_cell(0, 100, 1, 100_000).score[0, 0] < -1
+    assert ndtr(-one_cell(1, 100, 0, 100_000).score[0, 0]) > 0.0005
+
+
+def test_shares_of_one_up_to_rounding_are_no_evidence():
+    """Weighted rows need not be whole, and a share may miss one by the last digit."""
+    of_arm, of_chosen = 57.3, 1234.5
+    assert one_cell(of_chosen, of_chosen, of_arm * (1 - 1e-15), of_arm).score[0, 0] < 0

@@ -277,6 +277,19 @@ MISTAKES = {
     "query file with an unknown level": ("query model --queries typo.csv", ["'Femal'", "Did you mean 'Female'?"]),
     "too many queries": ("query wide --space mask", ["20 covariates", "3,486,784,401", "--space observed"]),
     "necessity from a trial alone": ("query trial --quantity pn", ["pn ", "observational table"]),
+    # payoffs, assumptions, refinement
+    "benefit without payoffs": (
+        "query model --quantity benefit",
+        ["benefit needs payoffs", "--payoffs 100,-60"],
+    ),
+    "three payoffs": ("query model --quantity benefit --payoffs 1,2,3", ["[1.0, 2.0, 3.0]", "four finite numbers"]),
+    "payoffs in words": ("query model --quantity benefit --payoffs a,b,c,d", ["--payoffs", "'a,b,c,d'"]),
+    "payoffs without benefit": ("query model --payoffs 1,2,3,4", ["pns has none", "--quantity benefit"]),
+    "oracle's benefit without payoffs": ("oracle mediator --quantity benefit", ["benefit needs payoffs"]),
+    "fitting for a benefit": (f"fit good.csv good.csv {FIT} --quantity benefit", ["when asking", "--payoffs"]),
+    "unknown assumption": ("query model --assume monoton", ["'monoton'", "Did you mean 'monotone'?"]),
+    "choice in a trial alone": ("query trial --assume exogenous", ["'exogenous'", "an experiment alone"]),
+    "unknown refinement": ("query model --refine all", ["--refine", "'all'"]),
     # models
     "no model": ("query nowhere", ["'nowhere'", "pnsight fit --out"]),
     "file for a model": ("query good.csv", ["'good.csv'", "pnsight fit --out"]),

@@ -249,3 +249,42 @@ def test_counted_profiles_survive_as_arrays():
     some = QUERIES[::9]
     for before, after in zip(mixing.types(some, weights, 12), again.types(some, weights, 12), strict=True):
         np.testing.assert_array_equal(before, after)
+
+
+# --- means of what is made of types -----------------------------------------------------------------------
+
+
+def larger_half(types: np.ndarray) -> np.ndarray:
+    """Not linear in the types: the larger share of two halves, and its square."""
+    half = np.maximum(types[:, :4].sum(axis=1), types[:, 4:].sum(axis=1))
+    return np.stack([half, half**2], axis=1)
+
+
+@people
+def test_means_of_listed_profiles_are_weighted_means_of_what_each_profile_gives(weights):
+    mixing = listed()
+    found = list(mixing.means(QUERIES, weights, 3, larger_half))
+    for member, means in enumerate(found):
+        mass = weights @ mixing.masses[member]
+        own = larger_half(mixing.profile_types[member].astype(float))
+        for place, query in enumerate(QUERIES):
+            inside = covers(query) * mass
+            np.testing.assert_allclose(means[place], inside @ own / inside.sum(), atol=1e-6)
+
+
+def test_means_where_everyone_is_counted_are_those_of_the_profiles_with_rows():
+    mixing = counted(own_rows=True)
+    sure = CountedProfiles(**{**vars(mixing), "seen": np.array([1.0, 1.0])})
+    for query in QUERIES[::7]:
+        inside = np.flatnonzero(((query == OPEN) | (query == sure.profiles)).all(axis=1))
+        if len(inside):
+            (found,) = sure.means(query[None], np.array([0.0, 1.0]), 1, larger_half)
+            weight = sure.counted[0, 1, inside].astype(float)
+            own = larger_half(sure.profile_types[inside].astype(float))
+            np.testing.assert_allclose(found[0], weight @ own / weight.sum(), atol=1e-6)
+
+
+def test_no_query_has_no_mean():
+    for mixing in (listed(), counted()):
+        for found in mixing.means(QUERIES[:0], np.array([0.3, 0.7]), 2, larger_half):
+            assert found.shape == (0, 2)

@@ -76,37 +76,3 @@ def test_an_experiment_alone_contradicts_nothing():
 
 def test_binary_response_types_are_ordered_as_in_the_law():
     np.testing.assert_array_equal(program.response_types(2, 2), RESPONSE_TYPES)
-
-
-class TestMoreThanTwoTreatmentsOrOutcomes:
-    """Cases F and G: three treatments, three outcomes."""
-
-    @pytest.mark.parametrize(
-        ("event", "lower", "upper"),
-        [
-            (lambda y0, y1, y2: (y0 == 0) & (y2 == 1), 0.5, 0.7),
-            (lambda y0, y1, y2: (y0 == 0) & (y1 == 1) & (y2 == 1), 0, 0.5),
-            (lambda y0, y1, y2: (y0 == 0) & (y1 == 0) & (y2 == 1), 0, 0.5),
-        ],
-    )
-    def test_three_treatments(self, event, lower, upper):
-        _, y0, y1, y2 = program.response_types(3, 2).T
-        experimental = np.array([[0.8, 0.2], [0.5, 0.5], [0.3, 0.7]])
-        observational = np.array([[0.25, 0.05], [0.1, 0.2], [0.1, 0.3]])
-        found = program.extremes(event(y0, y1, y2), np.ones(len(y0), bool), experimental, observational)
-        np.testing.assert_allclose(found, (lower, upper), atol=1e-9)
-
-    @pytest.mark.parametrize(
-        ("event", "given", "lower", "upper"),
-        [
-            (lambda x, y0, y1: (y0 == 0) & (y1 == 2), lambda x, y0, y1: x >= 0, 0, 0.4),
-            (lambda x, y0, y1: y1 > y0, lambda x, y0, y1: x >= 0, 0.4, 0.8),
-            (lambda x, y0, y1: y0 == 0, lambda x, y0, y1: (x == 1) & (y1 == 2), 0, 2 / 3),
-        ],
-    )
-    def test_three_outcomes(self, event, given, lower, upper):
-        kinds = program.response_types(2, 3).T
-        experimental = np.array([[0.5, 0.3, 0.2], [0.2, 0.3, 0.5]])
-        observational = np.array([[0.3, 0.1, 0.1], [0.1, 0.1, 0.3]])
-        found = program.extremes(event(*kinds), given(*kinds), experimental, observational)
-        np.testing.assert_allclose(found, (lower, upper), atol=1e-9)

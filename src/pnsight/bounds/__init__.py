@@ -2,6 +2,25 @@
 
 from __future__ import annotations
 
-from pnsight.bounds.causation import QUANTITIES, bounds, harm, pd, pe, pn, pns, ps
+from pnsight.bounds.assumptions import ASSUMPTIONS, impose
+from pnsight.bounds.benefit import Payoffs, benefit
+from pnsight.bounds.causation import QUANTITIES, harm, pd, pe, pn, pns, ps
+from pnsight.bounds.question import Question, asking, bounds, refuse_to_fit
 
-__all__ = ["QUANTITIES", "bounds", "harm", "pd", "pe", "pn", "pns", "ps"]
+__all__ = [
+    "ASSUMPTIONS",
+    "QUANTITIES",
+    "Payoffs",
+    "Question",
+    "asking",
+    "benefit",
+    "bounds",
+    "harm",
+    "impose",
+    "pd",
+    "pe",
+    "pn",
+    "pns",
+    "ps",
+    "refuse_to_fit",
+]

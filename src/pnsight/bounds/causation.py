@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from pnsight.errors import QuantityError, did_you_mean, listed
+from pnsight.errors import QuantityError
 from pnsight.law import FloatArray, Law
 
 Ends: TypeAlias = tuple[FloatArray, FloatArray]
@@ -93,19 +93,22 @@ QUANTITIES: Mapping[str, Callable[[Law], Ends]] = {
 """The quantities by the name the command line gives them."""
 
 
-def bounds(law: Law, quantity: str = "pns") -> Ends:
-    """Bounds on the quantity of that name."""
-    if quantity not in QUANTITIES:
-        known = listed(QUANTITIES)
-        raise QuantityError(f"no quantity is called {quantity!r}; known: {known}." + did_you_mean(quantity, QUANTITIES))
-    return QUANTITIES[quantity](law)
+_GIVEN = {"pn": (0,), "ps": (3,), "pd": (0, 2), "pe": (1, 3)}
+"""Cells of `law.COUNT_CELLS` that a quantity conditions on."""
+
+
+def given(law: Law, quantity: str) -> FloatArray:
+    """Probability of the event that the quantity conditions on, shape (rows,); one where that is nothing."""
+    if quantity not in _GIVEN:
+        return np.ones_like(law.a)
+    return np.asarray(_joint(law, quantity)[list(_GIVEN[quantity])].sum(axis=0))
 
 
 def _joint(law: Law, quantity: str) -> FloatArray:
     if law.joint is None:
         raise QuantityError(
             f"{quantity} conditions on what people chose, which an experiment alone does not show; "
-            "add an observational table, or ask for pns or harm."
+            "add an observational table, or ask for pns, harm or benefit."
         )
     return law.joint.T
 

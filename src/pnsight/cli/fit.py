@@ -91,6 +91,7 @@ def fit(
     seed: SeedOption = 0,
 ) -> None:
     """Learn from an experimental and an observational table."""
+    pnsight.bounds.refuse_to_fit(quantity)
     parameters = {"quantity": str(quantity), **_own_parameters(model, population, intervals, mix, threshold, seed)}
     pnsight.store.check_place(out)
     study = read_tables(

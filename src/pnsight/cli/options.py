@@ -37,6 +37,14 @@ class Quantity(StrEnum):
     PD = "pd"
     PE = "pe"
     HARM = "harm"
+    BENEFIT = "benefit"
+
+
+class Refine(StrEnum):
+    """Whether profiles are bounded before they are averaged."""
+
+    NONE = "none"
+    COVARIATES = "covariates"
 
 
 class People(StrEnum):
@@ -98,4 +106,29 @@ ThresholdOption: TypeAlias = Annotated[
 CautiousOption: TypeAlias = Annotated[
     bool, typer.Option("--cautious", help="Go by the far ends of the bounds' intervals, at the confidence --level.")
 ]
+PayoffsOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--payoffs",
+        metavar="C,A,N,D",
+        help="For --quantity benefit: what treating a complier, an always-taker, a never-taker and a defier is worth.",
+    ),
+]
+RefineOption: TypeAlias = Annotated[
+    Refine,
+    typer.Option(
+        "--refine",
+        help="Bound the average law of a query's people, or average the bounds of their profiles, which is tighter.",
+    ),
+]
 QuantityOption: TypeAlias = Annotated[Quantity, typer.Option("--quantity", help="What to bound.")]
+
+
+def four_numbers(text: str | None) -> list[float] | None:
+    """The value of --payoffs as numbers, if there is one."""
+    try:
+        return None if text is None else [float(number) for number in text.split(",")]
+    except ValueError:
+        raise typer.BadParameter(
+            f"{text!r} was given; expected four numbers, as in 100,-60,0,-140.", param_hint="--payoffs"
+        ) from None

@@ -7,7 +7,18 @@ from typing import Annotated
 import typer
 
 import pnsight
-from pnsight.cli.options import FormatOption, OutOption, Quantity, QuantityOption, QueriesArgument, Space
+from pnsight.cli.options import (
+    FormatOption,
+    OutOption,
+    PayoffsOption,
+    Quantity,
+    QuantityOption,
+    QueriesArgument,
+    Refine,
+    RefineOption,
+    Space,
+    four_numbers,
+)
 from pnsight.cli.output import emit
 from pnsight.errors import QueryError
 
@@ -20,6 +31,8 @@ def oracle(
     queries: QueriesArgument = None,
     space: Annotated[Space | None, typer.Option("--space", help="All exact queries, or all queries.")] = None,
     quantity: QuantityOption = Quantity.PNS,
+    payoffs: PayoffsOption = None,
+    refine: RefineOption = Refine.NONE,
     format: FormatOption = None,
     out: OutOption = None,
 ) -> None:
@@ -33,13 +46,14 @@ def oracle(
         raise QueryError("a population has no rows, so --space observed means nothing here; use exact or mask.")
     else:
         codes = pnsight.lattice.SPACES[space](known.schema)
-    answer = known.bounds(codes, quantity).columns()
+    worth = four_numbers(payoffs)
+    answer = known.bounds(codes, quantity, payoffs=worth, refine=refine.value).columns()
     columns = {
         "query": answer["query"],
         "mass": known.mixture(codes)[0].tolist(),
         "lower": answer["lower"],
         "upper": answer["upper"],
         "pns": known.pns(codes).tolist(),
-        quantity: known.true_value(codes, quantity).tolist(),
+        quantity: known.true_value(codes, quantity, payoffs=worth).tolist(),
     }
     emit(columns, format, out)

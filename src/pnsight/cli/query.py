@@ -14,11 +14,15 @@ from pnsight.cli.options import (
     FormatOption,
     LevelOption,
     OutOption,
+    PayoffsOption,
     People,
     PopulationOption,
     Quantity,
     QueriesArgument,
+    Refine,
+    RefineOption,
     Space,
+    four_numbers,
 )
 from pnsight.cli.output import emit, say
 from pnsight.errors import QueryError
@@ -42,13 +46,25 @@ def query(
     quantity: AskedQuantityOption = None,
     level: LevelOption = 0.9,
     population: PopulationOption = None,
+    payoffs: PayoffsOption = None,
+    assume: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--assume",
+            metavar="ASSUMPTION",
+            help="Assume monotone (nobody is harmed), exogenous (given the covariates, the treatment chosen is as good "
+            "as random), or both: comma-separated or repeated. Refused where the tables contradict it.",
+        ),
+    ] = None,
+    refine: RefineOption = Refine.NONE,
     format: FormatOption = None,
     out: OutOption = None,
 ) -> None:
     """Bound a quantity for subpopulations; no query means everyone."""
     fitted = pnsight.load(model)
     codes, kept = asked(fitted, queries, space, query_file)
-    answer = fitted.bounds(codes, **how_to_answer(fitted, quantity, level, population))
+    options = how_to_answer(fitted, quantity, level, population, payoffs, assume, refine)
+    answer = fitted.bounds(codes, **options)
     if answer.quantity != Quantity.PNS:
         say(f"bounds on {answer.quantity}")
     for note in answer.notes:
@@ -57,10 +73,22 @@ def query(
 
 
 def how_to_answer(
-    fitted: pnsight.Model, quantity: Quantity | None, level: float, population: People | None
+    fitted: pnsight.Model,
+    quantity: Quantity | None,
+    level: float,
+    population: People | None,
+    payoffs: str | None = None,
+    assume: list[str] | None = None,
+    refine: Refine = Refine.NONE,
 ) -> dict[str, Any]:
     """Arguments of the model's `bounds` that the options stand for."""
-    options: dict[str, Any] = {"quantity": None if quantity is None else quantity.value, "level": level}
+    options: dict[str, Any] = {
+        "quantity": None if quantity is None else quantity.value,
+        "level": level,
+        "payoffs": four_numbers(payoffs),
+        "assume": ",".join(assume or []),
+        "refine": refine.value,
+    }
     if population is None:
         return options
     if not isinstance(fitted, pnsight.ResponseTypeModel):

@@ -10,12 +10,21 @@ import numpy as np
 
 from pnsight import lattice
 from pnsight.bound_table import BoundTable, settle
-from pnsight.bounds import bounds
+from pnsight.bounds import asking
+from pnsight.bounds.assumptions import EXOGENOUS, AssumeLike
+from pnsight.bounds.benefit import PayoffsLike
+from pnsight.bounds.causation import Ends
+from pnsight.bounds.question import Question, Refine
 from pnsight.errors import ModelError
 from pnsight.law import FloatArray, Law
 from pnsight.progress import Progress, silent
 from pnsight.schema import Codes, QueryLike, Schema
 from pnsight.study import People, Study
+
+_NO_EXPERIMENT = (
+    "no experimental row says what treatment does; an observational table alone answers under assume='exogenous' "
+    "(--assume exogenous) only"
+)
 
 
 class Model(ABC):
@@ -30,8 +39,35 @@ class Model(ABC):
         """Learn from the study."""
 
     @abstractmethod
-    def bounds(self, queries: QueryLike = None, quantity: str | None = None, level: float = 0.9) -> BoundTable:
-        """Bounds on a quantity, by default the model's own, for each query; what it does not name is left open."""
+    def bounds(
+        self,
+        queries: QueryLike = None,
+        quantity: str | None = None,
+        level: float = 0.9,
+        *,
+        payoffs: PayoffsLike | None = None,
+        assume: AssumeLike = (),
+        refine: Refine = "none",
+    ) -> BoundTable:
+        """Bounds on a quantity, by default the model's own, for each query; what it does not name is left open.
+
+        Parameters
+        ----------
+        queries
+            Text, mappings, a list of either, or a data frame with one query a row; none means everyone.
+        quantity
+            What to bound.
+        level
+            Confidence of the intervals, of models that give any.
+        payoffs
+            For ``quantity="benefit"``: what treating a complier, an always-taker, a never-taker and a defier is worth.
+        assume
+            ``"monotone"``, ``"exogenous"``, or both: see `pnsight.bounds.ASSUMPTIONS`. What an assumption implies is
+            tested on the study, and refused with `AssumptionError` where that contradicts it.
+        refine
+            ``"none"`` bounds the average law of the people of a query; ``"covariates"`` averages the bounds of their
+            profiles, which is tighter.
+        """
 
     @abstractmethod
     def raw_ends(self, codes: Codes, quantity: str = "pns") -> FloatArray:
@@ -84,9 +120,19 @@ class LawModel(Model):
     def law_given(self, codes: Codes, counts: FloatArray) -> Law:
         """The law of each query, of which the rows are already counted."""
 
-    def notes(self, codes: Codes) -> tuple[str, ...]:
-        """What a reader of the answers to these queries should know."""
-        return ()
+    @abstractmethod
+    def ends_given(self, codes: Codes, counts: FloatArray, question: Question) -> Ends:
+        """Both ends of each query, of which the rows are already counted."""
+
+    def notes(self, codes: Codes, question: Question) -> tuple[str, ...]:
+        """What a reader of the answers should know; refuses assumptions that the study contradicts for the queries."""
+        lacking = EXOGENOUS not in question.assume and not self.study.experimental.any()
+        found = (*question.notes, *((_NO_EXPERIMENT,) if lacking else ()))
+        if not question.assume:
+            return found
+        from pnsight.checks import assumptions_of  # loads SciPy, which a plain answer can do without
+
+        return (*found, assumptions_of(self.study, question.assume).note(codes))
 
     def law(self, queries: QueryLike = None) -> Law:
         """The law of each query."""
@@ -95,15 +141,24 @@ class LawModel(Model):
 
     def raw_ends(self, codes: Codes, quantity: str = "pns") -> FloatArray:
         """The formulas at the model's law, shape (queries, 2)."""
-        return np.stack(bounds(self.law(codes), quantity), axis=1)
+        return np.stack(asking(quantity).ends(self.law(codes)), axis=1)
 
-    def bounds(self, queries: QueryLike = None, quantity: str | None = None, level: float = 0.9) -> BoundTable:
-        """Bounds on a quantity, by default the model's own, for each query; what it does not name is left open."""
-        codes, quantity = self.schema.encode(queries), quantity or self.quantity
-        counts = self.counts(codes)
-        lower, upper, status = settle(*bounds(self.law_given(codes, counts), quantity))
+    def bounds(
+        self,
+        queries: QueryLike = None,
+        quantity: str | None = None,
+        level: float = 0.9,
+        *,
+        payoffs: PayoffsLike | None = None,
+        assume: AssumeLike = (),
+        refine: Refine = "none",
+    ) -> BoundTable:
+        """Bounds on a quantity for each query, as `Model.bounds` says."""
+        codes, question = self.schema.encode(queries), asking(quantity or self.quantity, payoffs, assume, refine)
+        notes, counts = self.notes(codes, question), self.counts(codes)
+        lower, upper, status = settle(*self.ends_given(codes, counts, question), within=question.span)
         table = self.schema.format(codes), lower, upper, *support(counts), status
-        return BoundTable(quantity, *table, notes=self.notes(codes))
+        return BoundTable(question.quantity, *table, notes=notes)
 
 
 def support(counts: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -115,3 +170,8 @@ def least_rows(study: Study, counts: FloatArray) -> FloatArray:
     """Rows in the study's table that has fewer of them, shape (queries,)."""
     experimental, observational = support(counts)
     return experimental if study.observational is None else np.minimum(experimental, observational)
+
+
+def rows_behind(counts: FloatArray) -> FloatArray:
+    """Rows of the treated arm, of the control arm and of the observational table, shape (queries, 3)."""
+    return np.stack([counts[:, part].sum(axis=1) for part in (slice(2), slice(2, 4), slice(4, None))], axis=1)

@@ -14,7 +14,10 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from pnsight.bound_table import CROSSED, BoundTable, settle
-from pnsight.bounds import QUANTITIES
+from pnsight.bounds import asking
+from pnsight.bounds.assumptions import AssumeLike
+from pnsight.bounds.benefit import PayoffsLike
+from pnsight.bounds.question import Question, Refine, refuse_to_fit
 from pnsight.errors import ModelError, QuantityError, QueryError, listed
 from pnsight.law import FloatArray
 from pnsight.models.base import Model, support
@@ -163,9 +166,19 @@ class BoundRegressor(Model):
         """Further labelled inputs to follow while training; the benchmark watches the oracle's."""
         return {}
 
-    def bounds(self, queries: QueryLike = None, quantity: str | None = None, level: float = 0.9) -> BoundTable:
-        """Bounds on the quantity the model was fitted for."""
+    def bounds(
+        self,
+        queries: QueryLike = None,
+        quantity: str | None = None,
+        level: float = 0.9,
+        *,
+        payoffs: PayoffsLike | None = None,
+        assume: AssumeLike = (),
+        refine: Refine = "none",
+    ) -> BoundTable:
+        """Bounds on the quantity the model was fitted for; it knows no law, so nothing can be assumed or refined."""
         codes = self.schema.encode(queries)
+        self._refuse_more(asking(quantity or self.quantity, payoffs, assume, refine))
         ends = self.raw_ends(codes, quantity or self.quantity)
         if self.repair == "sort":
             ends = np.sort(ends, axis=1)
@@ -187,6 +200,17 @@ class BoundRegressor(Model):
                 f"({listed(self.schema.names)}), or fit mask-mlp."
             )
         return self.pair_.predict(encode(codes))
+
+    def _refuse_more(self, question: Question) -> None:
+        """Refuse what takes a law."""
+        asked = [f"assume {name}" for name in question.assume]
+        asked += ["refine covariates"] if question.refine != "none" else []
+        asked += ["payoffs"] if question.payoffs is not None else []
+        if asked:
+            raise QuantityError(
+                f"this {self.name} model learned bounds on {self.quantity} and no law, so it cannot heed "
+                f"{listed(asked)}; fit a response-types or plug-in model."
+            )
 
     # --- storing ---------------------------------------------------------------------------------------
 
@@ -224,8 +248,7 @@ class BoundRegressor(Model):
         return self.pair_
 
     def _refuse_bad_parameters(self) -> None:
-        if self.quantity not in QUANTITIES:
-            raise QuantityError(f"no quantity is called {self.quantity!r}; known: {listed(QUANTITIES)}.")
+        refuse_to_fit(self.quantity)
         choices = {"validation": ("rows", "queries"), "repair": ("none", "sort"), "activation": tuple(ACTIVATIONS)}
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:

@@ -8,9 +8,9 @@ were counted are summed, and draws with fixed random numbers stand for the rest.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,12 @@ _SUMMED_VALUES = 20_000_000
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
+Values: TypeAlias = Callable[[FloatArray], FloatArray]
+"""From the types of profiles, shape (profiles, 8), to what the mean over people is taken of, shape (profiles, k)."""
+
+_MOST_VALUES = 9
+"""Columns that are summed at once for a profile: its types, or fewer, and one for its people."""
+
 
 class Mixing(ABC):
     """Types of queries, for each member.
@@ -53,6 +59,10 @@ class Mixing(ABC):
     @abstractmethod
     def shares(self, codes: Codes, weights: FloatArray) -> FloatArray:
         """Share of the people that are in each query, by the estimate, shape (queries,)."""
+
+    @abstractmethod
+    def means(self, codes: Codes, weights: FloatArray, members: int, values: Values) -> Iterator[FloatArray]:
+        """Mean of `values` over the people of each query, shape (queries, k), for each of the first so many members."""
 
     @abstractmethod
     def arrays(self) -> Arrays:
@@ -82,16 +92,22 @@ class ListedProfiles(Mixing):
 
     def types(self, codes: Codes, weights: FloatArray, members: int) -> Iterator[FloatArray]:
         """Distribution over the types of each query, shape (queries, 8), for each of the first so many members."""
+        for found in self.means(codes, weights, members, _themselves):
+            yield found / found.sum(axis=1, keepdims=True)
+
+    def means(self, codes: Codes, weights: FloatArray, members: int, values: Values) -> Iterator[FloatArray]:
+        """Mean of `values` over the people of each query, shape (queries, k), for each of the first so many members."""
         profiles = lattice.exact_queries(self.schema)
-        at_once = max(1, _SUMMED_VALUES // (8 * min(self.schema.mask_size, max(len(codes), len(profiles)))))
+        cells = min(self.schema.mask_size, max(len(codes), len(profiles)))
+        at_once = max(1, _SUMMED_VALUES // (_MOST_VALUES * cells))
         for start in range(0, members, at_once):
             group = slice(start, min(start + at_once, members))
             mass = np.tensordot(self.masses[group], weights, axes=(1, 0))
-            values = mass[:, :, None] * self.profile_types[group]
-            flat = np.moveaxis(values, 0, 1).reshape(len(profiles), -1)
-            sums = lattice.sum_over(self.schema, codes, profiles, flat).reshape(len(codes), len(values), 8)
+            columns = np.stack([_with_people(values, types) for types in self.profile_types[group]])
+            flat = np.moveaxis(mass[:, :, None] * columns, 0, 1).reshape(len(profiles), -1)
+            sums = lattice.sum_over(self.schema, codes, profiles, flat).reshape(len(codes), *columns.shape[::2])
             for k in range(sums.shape[1]):
-                yield sums[:, k] / sums[:, k].sum(axis=1, keepdims=True)
+                yield sums[:, k, :-1] / sums[:, k, -1:]
 
     def shares(self, codes: Codes, weights: FloatArray) -> FloatArray:
         """Share of the people that are in each query, by the estimate, shape (queries,)."""
@@ -144,12 +160,20 @@ class CountedProfiles(Mixing):
 
     def types(self, codes: Codes, weights: FloatArray, members: int) -> Iterator[FloatArray]:
         """Distribution over the types of each query, shape (queries, 8), for each of the first so many members."""
-        found = np.empty((members, len(codes), 8))
+        exact = ~(codes == OPEN).any(axis=1, keepdims=True)
+        for found in self.means(codes, weights, members, _themselves):
+            some = np.maximum(found, 0)
+            yield np.where(exact, found, some / some.sum(axis=1, keepdims=True))
+
+    def means(self, codes: Codes, weights: FloatArray, members: int, values: Values) -> Iterator[FloatArray]:
+        """Mean of `values` over the people of each query, shape (queries, k), for each of the first so many members."""
+        found = np.empty((members, len(codes), values(self.profile_types[:1].astype(np.float64)).shape[1]))
         exact = ~(codes == OPEN).any(axis=1)
-        found[:, exact] = self._exact(codes[exact], members)
+        if exact.any():
+            found[:, exact] = [values(types) for types in self._exact(codes[exact], members)]
         for place in np.flatnonzero(~exact):
             query = codes[place]
-            found[:, place] = self._one(query, lattice.covered(self.profiles, query), weights, members)
+            found[:, place] = self._one(query, lattice.covered(self.profiles, query), weights, members, values)
         yield from found
 
     def _exact(self, profiles: Codes, members: int) -> FloatArray:
@@ -172,42 +196,54 @@ class CountedProfiles(Mixing):
         return np.asarray(found + np.sum(drawn, axis=0))
 
     def _one(
-        self, query: npt.NDArray[np.int32], covered: npt.NDArray[np.intp], weights: FloatArray, members: int
+        self,
+        query: npt.NDArray[np.int32],
+        covered: npt.NDArray[np.intp],
+        weights: FloatArray,
+        members: int,
+        values: Values,
     ) -> FloatArray:
-        """Types of one query that leaves covariates open for each member, shape (members, 8)."""
+        """Mean of the values over the people of one query that leaves covariates open, shape (members, k)."""
         some = covered[:: -(-len(covered) // SPREAD_PROFILES) or 1]
-        found = np.zeros((members, 8))
+        found: FloatArray | float = 0.0
         for table, weight in enumerate(weights):
             if weight and self.seen[table]:
-                found += weight * self.seen[table] * self._counted_part(table, covered, some, members)
+                found += weight * self.seen[table] * self._counted_part(table, covered, some, members, values)
             if weight:
-                found += weight * (1 - self.seen[table]) * self._drawn_part(table, query, members)
-        found = np.maximum(found, 0)
-        return np.asarray(found / found.sum(axis=1, keepdims=True))
+                found += weight * (1 - self.seen[table]) * self._drawn_part(table, query, members, values)
+        sums = np.asarray(found)
+        return np.asarray(sums[:, :-1] / sums[:, -1:])
 
     def _counted_part(
-        self, table: int, covered: npt.NDArray[np.intp], some: npt.NDArray[np.intp], members: int
+        self,
+        table: int,
+        covered: npt.NDArray[np.intp],
+        some: npt.NDArray[np.intp],
+        members: int,
+        values: Values,
     ) -> FloatArray:
-        """Sum over the counted profiles of a query, each with its types, shape (members, 8)."""
+        """Sum of values over the counted profiles of a query, and of people, shape (members, k + 1)."""
         shares = self.counted[:members, table]
-        total = shares[:, covered] @ self.profile_types[covered].astype(np.float64)
+        total = shares[:, covered] @ _with_people(values, self.profile_types[covered])
         if members > 1 and len(some):
             weights = shares[0, some] * (shares[0, covered].sum() / max(shares[0, some].sum(), 1e-30))
-            total += self._differences(self.profiles[some], weights, members)
+            total += self._differences(self.profiles[some], weights, members, values)
         return np.asarray(total)
 
-    def _drawn_part(self, table: int, query: npt.NDArray[np.int32], members: int) -> FloatArray:
-        """Mean over draws from the latent classes within a query, times its mass, shape (members, 8)."""
+    def _drawn_part(self, table: int, query: npt.NDArray[np.int32], members: int, values: Values) -> FloatArray:
+        """Mean over draws from the latent classes within a query, times its mass, shape (members, k + 1)."""
         classes = self.smooth[table]
         drawn = classes.draw(query, self.uniform)
-        mean = np.tile(self._answer(0, drawn).mean(axis=0), (members, 1))
+        mean = np.tile(_with_people(values, self._answer(0, drawn)).mean(axis=0), (members, 1))
         if members > 1:
-            mean += self._differences(drawn[:SPREAD_PROFILES], np.full(SPREAD_PROFILES, 1 / SPREAD_PROFILES), members)
+            weights = np.full(SPREAD_PROFILES, 1 / SPREAD_PROFILES)
+            mean += self._differences(drawn[:SPREAD_PROFILES], weights, members, values)
         return np.asarray(classes.mass(query[None])[0] * mean)
 
-    def _differences(self, profiles: Codes, weights: FloatArray, members: int) -> FloatArray:
-        """Weighted sum over profiles of what each member says beyond the estimate, shape (members, 8)."""
-        sums = np.stack([weights @ self._answer(member, profiles) for member in range(members)])
+    def _differences(self, profiles: Codes, weights: FloatArray, members: int, values: Values) -> FloatArray:
+        """Weighted sum over profiles of what each member says beyond the estimate, shape (members, k + 1)."""
+        each = (_with_people(values, self._answer(member, profiles)) for member in range(members))
+        sums = np.stack([weights @ answer for answer in each])
         return np.asarray(sums - sums[0])
 
     def _answer(self, member: int, profiles: Codes) -> FloatArray:
@@ -259,3 +295,13 @@ class CountedProfiles(Mixing):
         ]
         types, counted, seen, uniform = (arrays[name] for name in ("profile_types", "counted", "seen", "uniform"))
         return cls(schema, profiles, types, counted, seen, smooth, networks, uniform)
+
+
+def _themselves(types: FloatArray) -> FloatArray:
+    return types
+
+
+def _with_people(values: Values, types: npt.NDArray[np.floating[Any]]) -> FloatArray:
+    """The values of profiles, and a column of ones that will sum up their people."""
+    found = values(types.astype(np.float64))
+    return np.column_stack([found, np.ones(len(found))])

@@ -10,12 +10,15 @@ import numpy as np
 
 from pnsight import lattice
 from pnsight.bound_table import ROUNDING
+from pnsight.bounds.causation import Ends
+from pnsight.bounds.question import Question, refuse_to_fit
 from pnsight.errors import ModelError, listed
 from pnsight.law import FloatArray, Law
-from pnsight.models.base import LawModel
+from pnsight.models.base import LawModel, rows_behind
 from pnsight.progress import Progress, silent
 from pnsight.schema import Codes
 from pnsight.study import People, Study
+from pnsight.text import percent
 
 MOST_UNCOVERED = 0.05
 """Share of a query's people whose profiles may lack rows; with more of them a standardised answer is undefined."""
@@ -48,6 +51,7 @@ class PlugIn(LawModel):
 
     def fit(self, study: Study, progress: Progress = silent) -> Self:
         """Keep the study; there is nothing else to learn."""
+        refuse_to_fit(self.quantity)
         for name, allowed in _CHOICES.items():
             if getattr(self, name) not in allowed:
                 raise ModelError(f"{name} is {getattr(self, name)!r}; expected one of {listed(map(repr, allowed))}.")
@@ -75,18 +79,43 @@ class PlugIn(LawModel):
     def law_given(self, codes: Codes, counts: FloatArray) -> Law:
         """Empirical law of each query, NaN where the rows it needs are absent."""
         if self.mix == "profiles":
-            return self._standardised(codes)[0]
+            return Law.from_columns(self._mean_parts(codes, Question())[0])
         observational = None if self.study.observational is None else counts[:, 4:]
         return Law.from_counts(counts[:, :4], observational)
 
-    def notes(self, codes: Codes) -> tuple[str, ...]:
-        """For how many queries a standardised answer leaves people out."""
-        if self.mix == "rows":
+    def ends_given(self, codes: Codes, counts: FloatArray, question: Question) -> Ends:
+        """The formulas at the query's law, or the mean over its profiles where assumptions or refinement need them."""
+        if question.by_profile:
+            return question.ends_of(self._mean_parts(codes, question)[0], rows_behind(counts))
+        return question.ends(self.law_given(codes, counts), rows_behind(counts))
+
+    def notes(self, codes: Codes, question: Question) -> tuple[str, ...]:
+        """For how many queries an answer made profile by profile leaves people out, and how far to trust it."""
+        found = super().notes(codes, question)
+        if question.refined:
+            found += self._noise_notes()
+        return found + self._cover_notes(codes, question) if question.by_profile or self.mix == "profiles" else found
+
+    def _noise_notes(self) -> tuple[str, ...]:
+        """What the noise of small profiles does to refined bounds, if there are any."""
+        from pnsight.checks.support import ENOUGH_ROWS  # loads SciPy, which a plain answer can do without
+
+        people, rows = self.study.people(self.population), rows_behind(self.study.counts)
+        few = people[(rows[:, : 2 if self.study.observational is None else 3] < ENOUGH_ROWS).any(axis=1)].sum()
+        if not few:
             return ()
-        uncovered = 1 - self._standardised(codes)[1]
+        return (
+            f"{percent(few / people.sum())} of people have a profile with fewer than {ENOUGH_ROWS} rows in an arm or "
+            "table: its noise makes refined bounds look tighter than they are; use a response-types model",
+        )
+
+    def _cover_notes(self, codes: Codes, question: Question) -> tuple[str, ...]:
+        uncovered = 1 - self._mean_parts(codes, question)[1]
         many = uncovered > MOST_UNCOVERED
         few = (uncovered > ROUNDING) & ~many
         lack = "have a profile that lacks rows in one arm or table"
+        if question.refined:
+            lack += ", or whose bounds cross"
         notes = {
             f"{few.sum():,} of {len(codes):,} answers leave out people who {lack}, "
             f"at most {uncovered[few].max(initial=0):.1%} of those asked about": few,
@@ -95,15 +124,15 @@ class PlugIn(LawModel):
         }
         return tuple(note for note, concerned in notes.items() if concerned.any())
 
-    def _standardised(self, codes: Codes) -> tuple[Law, FloatArray]:
-        """The law of each query as the mean of its profiles' own laws, and the share of its people they cover.
+    def _mean_parts(self, codes: Codes, question: Question) -> tuple[FloatArray, FloatArray]:
+        """The mean of what each query's profiles bring to an answer, and the share of its people that they cover.
 
-        The sum over profiles z of P(z) P(y | do(x), z), and the same for the joint: all parts of the law are means
-        over the same profiles, those with rows in both arms and in the observational table.
+        For the law itself it is the sum over profiles z of P(z) P(y | do(x), z), and the same for the joint: all parts
+        are means over the same profiles, those that have an answer.
         """
         study = self.study
         own = Law.from_counts(study.experimental, study.observational)
-        parts = np.column_stack([own.a, own.b] if own.joint is None else [own.a, own.b, own.joint])
+        parts = question.parts(own, rows_behind(study.counts))
         unknown = np.isnan(parts.sum(axis=1))
         people = study.people(self.population)
         covered = np.where(unknown, 0.0, people)
@@ -112,7 +141,7 @@ class PlugIn(LawModel):
         share = _ratio(sums[:, -2], sums[:, -1])
         mixed = _ratio(sums[:, :-2], sums[:, -2:-1])
         mixed[~(share >= 1 - MOST_UNCOVERED)] = np.nan
-        return Law(mixed[:, 0], mixed[:, 1], None if own.joint is None else mixed[:, 2:]), share
+        return mixed, share
 
 
 def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:

@@ -8,7 +8,7 @@ every quantity, with no threshold and no filter. Only the law is identified, not
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from statistics import NormalDist
 from typing import Any, ClassVar, NamedTuple, Self
@@ -18,10 +18,14 @@ import numpy.typing as npt
 
 from pnsight import lattice
 from pnsight.bound_table import BoundTable, settle
-from pnsight.bounds import QUANTITIES, bounds
-from pnsight.errors import ModelError, QuantityError, QueryError, listed
+from pnsight.bounds import asking
+from pnsight.bounds.assumptions import AssumeLike
+from pnsight.bounds.benefit import PayoffsLike
+from pnsight.bounds.causation import Ends
+from pnsight.bounds.question import Question, Refine, refuse_to_fit
+from pnsight.errors import ModelError, QueryError
 from pnsight.law import COUNTED_CELLS, FloatArray, Law
-from pnsight.models.base import LawModel, support
+from pnsight.models.base import LawModel, rows_behind, support
 from pnsight.models.calibration import error_variance, spread_factor, subpopulations
 from pnsight.models.covariate_law import CovariateLaw, fit_covariate_laws
 from pnsight.models.forward import Layers, mean_shares, shares
@@ -106,8 +110,7 @@ class ResponseTypeModel(LawModel):
         return self
 
     def _refuse_bad_parameters(self) -> None:
-        if self.quantity not in QUANTITIES:
-            raise QuantityError(f"no quantity is called {self.quantity!r}; known: {listed(QUANTITIES)}.")
+        refuse_to_fit(self.quantity)
         refuse_unknown_people(self.population)
 
     # --- answering -------------------------------------------------------------------------------------
@@ -129,27 +132,50 @@ class ResponseTypeModel(LawModel):
         quantity: str | None = None,
         level: float = 0.9,
         population: People | None = None,
+        *,
+        payoffs: PayoffsLike | None = None,
+        assume: AssumeLike = (),
+        refine: Refine = "none",
     ) -> BoundTable:
-        """Bounds on a quantity for each query, with an interval for each end at the given level.
+        """Bounds on a quantity for each query, as `Model.bounds` says, with an interval for each end.
 
         What a query does not name is left open and averaged over the people of `population`, by default the model's.
         """
         if not 0 <= level < 1:
             raise QueryError(f"the level of the intervals is {level}; give a number from 0 to below 1, such as 0.9.")
-        codes, quantity = self.schema.encode(queries), quantity or self.quantity
-        ends, spread = self._ends(codes, quantity, self._weights(population))
-        lower, upper, status = settle(ends[0], ends[1])
+        codes, question = self.schema.encode(queries), asking(quantity or self.quantity, payoffs, assume, refine)
+        notes = self.notes(codes, question)
+        ends, spread = self._ends(codes, question, self._weights(population))
+        lower, upper, status = settle(ends[0], ends[1], within=question.span)
         table = self.schema.format(codes), lower, upper, *support(self.counts(codes)), status
         if spread is None:
-            return BoundTable(quantity, *table)
+            return BoundTable(question.quantity, *table, notes=notes)
         reach = NormalDist().inv_cdf((1 + level) / 2) * spread
-        low, high = np.clip(ends - reach, 0, 1), np.clip(ends + reach, 0, 1)
-        return BoundTable(quantity, *table, low[0], high[0], low[1], high[1], level)
+        low, high = np.clip(ends - reach, *question.span), np.clip(ends + reach, *question.span)
+        return BoundTable(question.quantity, *table, low[0], high[0], low[1], high[1], level, notes=notes)
 
-    def _ends(self, codes: Codes, quantity: str, weights: FloatArray) -> tuple[FloatArray, FloatArray | None]:
+    def ends_given(self, codes: Codes, counts: FloatArray, question: Question) -> Ends:
+        """Both ends of each query."""
+        lower, upper = next(self._each(codes, question, self._weights(None), members=1))
+        return lower, upper
+
+    def _each(self, codes: Codes, question: Question, weights: FloatArray, members: int) -> Iterator[FloatArray]:
+        """Both ends, shape (2, queries), for each of the first so many members."""
+        rows = rows_behind(self.study.counts.sum(axis=0, keepdims=True))[0]
+        if not question.by_profile:
+            for types in self.mixing_.types(codes, weights, members):
+                yield np.stack(question.ends(self._law(types), rows))
+            return
+
+        def parts(types: FloatArray) -> FloatArray:
+            return question.parts(self._law(types / types.sum(axis=1, keepdims=True)), rows)
+
+        for means in self.mixing_.means(codes, weights, members, parts):
+            yield np.stack(question.ends_of(means, rows))
+
+    def _ends(self, codes: Codes, question: Question, weights: FloatArray) -> tuple[FloatArray, FloatArray | None]:
         """Both ends, shape (2, queries), and their standard errors of the same shape."""
-        members = self.mixing_.types(codes, weights, self.mixing_.members)
-        each = (np.stack(bounds(self._law(types), quantity)) for types in members)
+        each = self._each(codes, question, weights, self.mixing_.members)
         estimate = next(each)
         if self.choices_.factor is None:
             return estimate, None
@@ -157,7 +183,8 @@ class ResponseTypeModel(LawModel):
         networks = np.stack([next(each) for _ in rungs])
         squares = [(ends - estimate) ** 2 for ends in each]
         variance = error_variance(np.mean(squares, axis=0), networks, rungs)
-        return estimate, self.choices_.factor * np.sqrt(variance + self._one_row**2)
+        width = question.span[1] - question.span[0]
+        return estimate, self.choices_.factor * np.sqrt(variance + (width * self._one_row) ** 2)
 
     @property
     def _one_row(self) -> float:
@@ -434,6 +461,11 @@ def _proper(cells: FloatArray) -> FloatArray:
 
 def _refuse_empty(study: Study) -> None:
     """Without rows in both arms of the experiment nothing says what treatment does."""
+    if not study.experimental.any():
+        raise ModelError(
+            "there is no experimental table; this model learns from one. The plug-in can answer from an observational "
+            "table alone, under assume='exogenous'."
+        )
     treated, control = study.experimental[:, :2].sum(), study.experimental[:, 2:].sum()
     if not treated or not control:
         lacking = "treated" if not treated else "untreated"

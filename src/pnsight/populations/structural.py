@@ -19,8 +19,10 @@ import numpy.typing as npt
 
 from pnsight import lattice
 from pnsight.bound_table import BoundTable, settle
-from pnsight.bounds import bounds
-from pnsight.bounds.events import true_value
+from pnsight.bounds import asking
+from pnsight.bounds.benefit import PayoffsLike
+from pnsight.bounds.causation import Ends
+from pnsight.bounds.question import Question, Refine
 from pnsight.errors import LimitError, PopulationError
 from pnsight.law import RESPONSE_TYPES, FloatArray, Law
 from pnsight.schema import Codes, QueryLike, Schema
@@ -141,16 +143,36 @@ class Population:
         """The true probability of necessity and sufficiency, which no table identifies; shape (queries,)."""
         return self.true_value(queries, "pns")
 
-    def true_value(self, queries: QueryLike = None, quantity: str = "pns") -> FloatArray:
+    def true_value(
+        self, queries: QueryLike = None, quantity: str = "pns", *, payoffs: PayoffsLike | None = None
+    ) -> FloatArray:
         """The true value of a quantity, NaN where what it conditions on has probability zero; shape (queries,)."""
-        return true_value(self.mixture(queries)[1], quantity)
+        return asking(quantity, payoffs).truth(self.mixture(queries)[1])
 
-    def bounds(self, queries: QueryLike = None, quantity: str = "pns") -> BoundTable:
-        """The bounds that unlimited data would give."""
-        codes = self.schema.encode(queries)
-        lower, upper, status = settle(*bounds(self.law(codes), quantity))
+    def bounds(
+        self,
+        queries: QueryLike = None,
+        quantity: str = "pns",
+        *,
+        payoffs: PayoffsLike | None = None,
+        refine: Refine = "none",
+    ) -> BoundTable:
+        """The bounds that unlimited data would give; `payoffs` and `refine` are those of `Model.bounds`."""
+        codes, question = self.schema.encode(queries), asking(quantity, payoffs, refine=refine)
+        ends = self._refined(codes, question) if question.refined else question.ends(self.law(codes))
+        lower, upper, status = settle(*ends, within=question.span)
         everyone = np.full(len(codes), np.inf)
-        return BoundTable(quantity, self.schema.format(codes), lower, upper, everyone, everyone, status)
+        table = self.schema.format(codes), lower, upper, everyone, everyone, status
+        return BoundTable(quantity, *table, notes=question.notes)
+
+    def _refined(self, codes: Codes, question: Question) -> Ends:
+        """Both ends from the means of the profiles' own bounds."""
+        profiles, weighted = self._weighted_types
+        mass = weighted.sum(axis=1, keepdims=True)
+        shares = np.divide(weighted, mass, out=np.full(weighted.shape, 1 / weighted.shape[1]), where=mass > 0)
+        brought = np.column_stack([mass * question.parts(Law.from_types(shares)), mass])
+        sums = lattice.sum_over(self.schema, codes, profiles, brought)
+        return question.ends_of(sums[:, :-1] / np.where(sums[:, -1:] > 0, sums[:, -1:], np.nan))
 
     # --- samples ---------------------------------------------------------------------------------------
 

@@ -33,7 +33,7 @@ _TRUTH = {"1": 1, "true": 1, "0": 0, "false": 0}
 
 
 def read_study(
-    experimental: Table,
+    experimental: Table | None = None,
     observational: Table | None = None,
     *,
     treatment: str,
@@ -55,7 +55,8 @@ def read_study(
     experimental, observational
         Paths to CSV or Parquet files, or a pattern for many; tables of SQL databases (`pnsight.tables.sql`, or
         ``URL::table``); pandas, Polars, Arrow, Dask, Spark or Ibis tables, or DuckDB relations. Without an
-        observational table the bounds come from the experiment alone.
+        observational table the bounds come from the experiment alone. Without an experimental one the plug-in can
+        answer under ``assume="exogenous"``, and nothing else can.
     treatment, outcome
         Columns with 0/1 or true/false.
     treated, success
@@ -79,6 +80,7 @@ def read_study(
     """
     _refuse_bad_choices(missing, merge_rare)
     sources = {"experimental": experimental, "observational": observational}
+    _refuse_no_table(sources, assignment)
     opened = [open_table(source, role) for role, source in sources.items() if source is not None]
     parts = share_out(opened, treatment, outcome, covariates, weight, assignment)
     asked = check_bands(bands or {}, parts.covariates)
@@ -93,16 +95,18 @@ def read_study(
     x_of = _truth_table(treatment, "treatment", "treated", treated, [table.x for table in counted])
     y_of = _truth_table(outcome, "outcome", "success", success, [table.y for table in counted])
     known, dropped = without_missing(counted, missing)
-    _refuse_empty_arm(known[0], x_of, treatment)
+    if experimental is not None:
+        _refuse_empty_arm(known[0], x_of, treatment)
     plain = [name for name in parts.covariates if name not in edges]
     rare = {} if merge_rare is None else rare_levels(known, plain, merge_rare)
     merged = [merge_levels(table, rare) for table in known]
     schema = schema_of(merged, edges, rare)
     refuse_identifiers(schema, merged)
     profiles, counts = _profiles(schema, merged, x_of, y_of)
-    registry = counts[1] if observational is not None else None
+    trial = counts[0] if experimental is not None else np.zeros_like(counts[0])
+    registry = counts[-1] if observational is not None else None
     notes = (*parts.notes, *_notes(schema, asked))
-    return Study(schema, profiles, counts[0], registry, treatment, outcome, dropped, parts.ignored, notes)
+    return Study(schema, profiles, trial, registry, treatment, outcome, dropped, parts.ignored, notes)
 
 
 def _refuse_bad_choices(missing: Missing, merge_rare: int | None) -> None:
@@ -110,6 +114,15 @@ def _refuse_bad_choices(missing: Missing, merge_rare: int | None) -> None:
         raise TableError(f"missing is {missing!r}; expected one of {listed(map(repr, MISSING_CHOICES))}.")
     if merge_rare is not None and merge_rare < 1:
         raise TableError(f"merge_rare is {merge_rare}; expected a number of rows, at least 1.")
+
+
+def _refuse_no_table(sources: Mapping[str, Table | None], assignment: str | None) -> None:
+    if all(source is None for source in sources.values()):
+        raise TableError("neither an experimental nor an observational table is given; give one or both.")
+    if sources["experimental"] is None and assignment is not None:
+        raise TableError(
+            f"assignment is column {assignment!r} of an experimental table, but none is given; leave one of them out."
+        )
 
 
 def _spans(table: Countable, numbers: list[str], parts: Parts) -> dict[str, Span]:
