@@ -113,7 +113,7 @@ def sum_over(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray
     if schema.mask_size <= MOST_QUERIES and schema.mask_size * values.shape[1] < by_matching:
         return roll_up(schema, profiles, values)[_position(schema, queries)]
     step = max(1, _MATCH_CELLS // max(1, len(profiles)))
-    parts = [_match(queries[i : i + step], profiles) @ values for i in range(0, len(queries), step)]
+    parts = [match(queries[i : i + step], profiles) @ values for i in range(0, len(queries), step)]
     return np.concatenate(parts) if parts else np.zeros((0, values.shape[1]))
 
 
@@ -135,7 +135,7 @@ def _looked_up(asked: npt.NDArray[np.intp], present: npt.NDArray[np.intp], value
     return np.asarray(sums[np.where(found, at, len(numbers))])
 
 
-def _match(queries: Codes, profiles: Codes) -> FloatArray:
+def match(queries: Codes, profiles: Codes) -> FloatArray:
     """One where the query covers the profile, shape (queries, profiles)."""
     covers = np.ones((len(queries), len(profiles)), dtype=bool)
     for asked, present in zip(queries.T, profiles.T, strict=True):

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from pnsight import lattice
 from pnsight.law import COUNTED_CELLS, FloatArray
 from pnsight.schema import OPEN, Codes
 
@@ -96,16 +97,9 @@ def spread_factor(
             chosen = covers[enough]
             misses.append((chosen @ (counts[:, start:stop] - rows[:, None] * share)) / total)
             sampling.append((chosen @ (rows[:, None] * share * (1 - share))) / total**2)
-
-            def inside_shares(
-                versions: FloatArray,
-                chosen: FloatArray = chosen * rows / total,
-                cells: FloatArray = cells,
-            ) -> FloatArray:
-                return np.stack([chosen @ (version @ cells.T) for version in versions])
-
-            strays = (inside_shares(refits - estimate) ** 2).mean(axis=0)
-            spread.append(error_variance(strays, inside_shares(networks), rungs))
+            mean = chosen * rows / total
+            strays = ((mean @ ((refits - estimate) @ cells.T)) ** 2).mean(axis=0)
+            spread.append(error_variance(strays, mean @ (networks @ cells.T), rungs))
     if not misses:
         return float(FACTORS[0])
     miss, noise, moved = (np.concatenate([part.ravel() for part in parts]) for parts in (misses, sampling, spread))
@@ -120,7 +114,4 @@ def subpopulations(profiles: Codes, rows: FloatArray, rng: np.random.Generator) 
     openness = rng.random((SUBPOPULATIONS, 1))
     queries = np.where(rng.random((SUBPOPULATIONS, profiles.shape[1])) < openness, OPEN, profiles[people])
     queries = np.unique(queries, axis=0) if profiles.shape[1] else queries[:1]
-    matches = np.ones((len(queries), len(profiles)), dtype=bool)
-    for asked, present in zip(queries.T, profiles.T, strict=True):
-        matches &= (asked[:, None] == OPEN) | (asked[:, None] == present)
-    return matches.astype(np.float64)
+    return lattice.match(queries, profiles)

@@ -41,7 +41,7 @@ from pnsight.text import aligned
 FOLDS, FEW_FOLDS = 4, 2
 NETWORKS, FEW_NETWORKS = 8, 4
 RESAMPLES, FEW_RESAMPLES = 16, 8
-"""Folds to choose on, networks of the estimate, bootstrap samples; and the same where profiles are very many."""
+"""Folds to choose on, networks of the estimate, simulated studies; and the same where profiles are very many."""
 
 STAGES = ("choosing", "choosing among the best", "fitting to all rows", "finding the intervals")
 
@@ -87,9 +87,9 @@ class ResponseTypeModel(LawModel):
         Whose people an open covariate is averaged over: those of the observational table, of the experimental one, or
         both ("pooled"). A study without observational table has only the experimental.
     intervals
-        Whether to train bootstrap members as well, which give each end of a bound its interval.
+        Whether to fit simulated studies as well, which gives each end of a bound its interval.
     random_state
-        Seed of folds, first weights and bootstrap samples.
+        Seed of folds, first weights and simulated studies.
     """
 
     quantity: str = "pns"
@@ -181,15 +181,17 @@ class ResponseTypeModel(LawModel):
             return estimate, None
         rungs = np.array(self.choices_.network_rungs)
         networks = np.stack([next(each) for _ in rungs])
-        squares = [(ends - estimate) ** 2 for ends in each]
-        variance = error_variance(np.mean(squares, axis=0), networks, rungs)
+        refits = self.mixing_.members - 1 - len(rungs)
+        strays = sum(((ends - estimate) ** 2 for ends in each), np.zeros_like(estimate)) / refits
+        variance = error_variance(strays, networks, rungs)
         width = question.span[1] - question.span[0]
         return estimate, self.choices_.factor * np.sqrt(variance + (width * self._one_row) ** 2)
 
     @property
     def _one_row(self) -> float:
         """What one row is worth: no share is known more finely than this."""
-        return 1 / float(min(rows for rows in support(self.study.counts.sum(axis=0, keepdims=True)) if rows[0] > 0)[0])
+        experimental, observational = support(self.study.counts.sum(axis=0, keepdims=True))
+        return 1 / float(min(experimental[0], observational[0] or np.inf))
 
     def _law(self, types: FloatArray) -> Law:
         law = Law.from_types(types)
@@ -404,7 +406,7 @@ class _Fitting:
         return mass
 
     def _laws_given(self, laws: Sequence[CovariateLaw], counts: FloatArray) -> Sequence[CovariateLaw]:
-        """Covariate laws of a bootstrap sample."""
+        """Covariate laws of a simulated study."""
         if counts is self.counts:
             return laws
         tables = [rows for rows in (counts[:, :4].sum(axis=1), counts[:, 4:].sum(axis=1)) if rows.any()]
