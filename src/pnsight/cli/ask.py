@@ -9,11 +9,15 @@ import typer
 import pnsight
 from pnsight.cli.options import (
     AskedQuantityOption,
+    AssumeOption,
     CautiousOption,
     FormatOption,
     LevelOption,
     OutOption,
+    PayoffsOption,
     PopulationOption,
+    Refine,
+    RefineOption,
     ThresholdOption,
 )
 from pnsight.cli.output import emit, say
@@ -34,6 +38,9 @@ def ask(
     quantity: AskedQuantityOption = None,
     level: LevelOption = 0.9,
     population: PopulationOption = None,
+    payoffs: PayoffsOption = None,
+    assume: AssumeOption = None,
+    refine: RefineOption = Refine.NONE,
     format: FormatOption = None,
     out: OutOption = None,
 ) -> None:
@@ -41,7 +48,7 @@ def ask(
     if levels and without:
         raise typer.BadParameter("--levels and --without are given; use one of them.")
     fitted = pnsight.load(model)
-    options = how_to_answer(fitted, quantity, level, population)
+    options = how_to_answer(fitted, quantity, level, population, payoffs, assume, refine)
     if without:
         rests_on = pnsight.decide.left_open(fitted, query, threshold, cautious, **options)
         say(rests_on.caption)

@@ -9,12 +9,16 @@ import typer
 import pnsight
 from pnsight.cli.options import (
     AskedQuantityOption,
+    AssumeOption,
     CautiousOption,
     FormatOption,
     LevelOption,
     OutOption,
+    PayoffsOption,
     PopulationOption,
     QueriesArgument,
+    Refine,
+    RefineOption,
     ThresholdOption,
 )
 from pnsight.cli.output import emit, put, say
@@ -32,6 +36,9 @@ def decide(
     quantity: AskedQuantityOption = None,
     level: LevelOption = 0.9,
     population: PopulationOption = None,
+    payoffs: PayoffsOption = None,
+    assume: AssumeOption = None,
+    refine: RefineOption = Refine.NONE,
     format: FormatOption = None,
     out: OutOption = None,
 ) -> None:
@@ -43,7 +50,7 @@ def decide(
         raise typer.BadParameter(f"--words and --format {format} are given; words are plain text, so use one of them.")
     fitted = pnsight.load(model)
     codes, kept = asked(fitted, queries, space, query_file)
-    options = how_to_answer(fitted, quantity, level, population)
+    options = how_to_answer(fitted, quantity, level, population, payoffs, assume, refine)
     found = pnsight.decide.decide(fitted, codes, threshold, cautious, **options)
     say(found.caption)
     for note in found.notes:

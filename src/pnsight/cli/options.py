@@ -114,6 +114,15 @@ PayoffsOption: TypeAlias = Annotated[
         help="For --quantity benefit: what treating a complier, an always-taker, a never-taker and a defier is worth.",
     ),
 ]
+AssumeOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--assume",
+        metavar="ASSUMPTION",
+        help="Assume monotone (nobody is harmed), exogenous (given the covariates, the treatment chosen is as good "
+        "as random), or both: comma-separated or repeated. Refused where the tables contradict it.",
+    ),
+]
 RefineOption: TypeAlias = Annotated[
     Refine,
     typer.Option(

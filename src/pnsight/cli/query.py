@@ -11,6 +11,7 @@ import typer
 import pnsight
 from pnsight.cli.options import (
     AskedQuantityOption,
+    AssumeOption,
     FormatOption,
     LevelOption,
     OutOption,
@@ -47,15 +48,7 @@ def query(
     level: LevelOption = 0.9,
     population: PopulationOption = None,
     payoffs: PayoffsOption = None,
-    assume: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--assume",
-            metavar="ASSUMPTION",
-            help="Assume monotone (nobody is harmed), exogenous (given the covariates, the treatment chosen is as good "
-            "as random), or both: comma-separated or repeated. Refused where the tables contradict it.",
-        ),
-    ] = None,
+    assume: AssumeOption = None,
     refine: RefineOption = Refine.NONE,
     format: FormatOption = None,
     out: OutOption = None,
@@ -77,9 +70,9 @@ def how_to_answer(
     quantity: Quantity | None,
     level: float,
     population: People | None,
-    payoffs: str | None = None,
-    assume: list[str] | None = None,
-    refine: Refine = Refine.NONE,
+    payoffs: str | None,
+    assume: list[str] | None,
+    refine: Refine,
 ) -> dict[str, Any]:
     """Arguments of the model's `bounds` that the options stand for."""
     options: dict[str, Any] = {

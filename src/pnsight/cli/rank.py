@@ -10,11 +10,15 @@ import typer
 import pnsight
 from pnsight.cli.options import (
     AskedQuantityOption,
+    AssumeOption,
     FormatOption,
     LeastSupportOption,
     LevelOption,
     OutOption,
+    PayoffsOption,
     PopulationOption,
+    Refine,
+    RefineOption,
     within,
 )
 from pnsight.cli.output import emit, say
@@ -46,12 +50,15 @@ def rank(
     quantity: AskedQuantityOption = None,
     level: LevelOption = 0.9,
     population: PopulationOption = None,
+    payoffs: PayoffsOption = None,
+    assume: AssumeOption = None,
+    refine: RefineOption = Refine.NONE,
     format: FormatOption = None,
     out: OutOption = None,
 ) -> None:
     """List the subpopulations with the highest bounds, each better than every more general one."""
     fitted = pnsight.load(model)
-    options = how_to_answer(fitted, quantity, level, population)
+    options = how_to_answer(fitted, quantity, level, population, payoffs, assume, refine)
     found = pnsight.rank(fitted, top, by.value, margin, least_share, least_support, **options)
     for line in (found.caption, *found.notes):
         say(line)

@@ -10,12 +10,16 @@ import typer
 import pnsight
 from pnsight.cli.options import (
     AskedQuantityOption,
+    AssumeOption,
     CautiousOption,
     FormatOption,
     LeastSupportOption,
     LevelOption,
     OutOption,
+    PayoffsOption,
     PopulationOption,
+    Refine,
+    RefineOption,
 )
 from pnsight.cli.output import emit, say
 from pnsight.cli.query import ModelArgument, how_to_answer
@@ -49,6 +53,9 @@ def select(
     quantity: AskedQuantityOption = None,
     level: LevelOption = 0.9,
     population: PopulationOption = None,
+    payoffs: PayoffsOption = None,
+    assume: AssumeOption = None,
+    refine: RefineOption = Refine.NONE,
     format: FormatOption = None,
     out: OutOption = None,
 ) -> None:
@@ -58,7 +65,7 @@ def select(
     more respond than if none of them were treated, those helped less those harmed.
     """
     fitted = pnsight.load(model)
-    options = how_to_answer(fitted, quantity, level, population)
+    options = how_to_answer(fitted, quantity, level, population, payoffs, assume, refine)
     found = pnsight.select(fitted, budget, people, cost, by.value, cautious, least_support, **options)
     for line in (found.caption, *found.notes):
         say(line)
