@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from cases import CHURN, rows, write_csv
 from pnsight.cli.main import main
 
 
@@ -58,3 +59,11 @@ def run(attempt) -> Run:
         return ended
 
     return succeed
+
+
+@pytest.fixture
+def churn(run, tmp_path):
+    """A model of case E, two groups of customers of whom only trials are known."""
+    table = write_csv(tmp_path / "t.csv", "group,x,y", *(rows(counts, f"{name},") for name, counts in CHURN.items()))
+    run("fit", table, "--treatment", "x", "--outcome", "y", "--model", "plug-in", "--out", tmp_path / "model")
+    return tmp_path / "model"

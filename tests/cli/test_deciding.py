@@ -71,6 +71,33 @@ def test_decide_in_words(sexes, run):
     )
 
 
+def test_a_benefit_must_be_worth_its_cost(churn, run):
+    """Case E: the first group's benefit is between -5.14 and -.11, the second's between 1.09 and 4.06."""
+    payoffs = ["--payoffs", "100,-60,0,-140"]
+    for cost, expected in ((1, ["not", "treat"]), (2, ["not", "uncertain"]), (-0.2, ["uncertain", "treat"])):
+        ended = run("decide", churn, "group=G1", "group=G2", *payoffs, "--cost", cost, *CSV)
+        assert [row["decision"] for row in ended.rows] == expected
+        assert f"treat if benefit is at least {cost}" in ended.err
+    worth_it = run("decide", churn, "group=G1", "group=G2", *payoffs, *CSV)
+    assert [row["decision"] for row in worth_it.rows] == ["not", "treat"]
+    assert "treat if benefit is at least 0" in worth_it.err
+
+
+def test_the_benefit_can_be_ranked_asked_about_and_bought(churn, run):
+    payoffs = ["--payoffs", "100,-60,0,-140"]
+    assert run("rank", churn, *payoffs, *CSV).rows[0]["query"] == "group=G2"
+    assert run("rank", churn, "--by", "benefit", *payoffs, *CSV).rows[0]["query"] == "group=G2"
+    assert "with probability 1.000" in run("ask", churn, *payoffs, "--cost", 1, *CSV).err
+    assert [row["query"] for row in run("select", churn, "--budget", 1, *payoffs, *CSV).rows] == ["group=G2"]
+
+
+def test_decisions_can_rest_on_assumptions_and_refinement(sexes, run):
+    assert run("decide", sexes, "", "--threshold", 0.38, *CSV).rows[0]["decision"] == "uncertain"
+    assert run("decide", sexes, "", "--threshold", 0.38, "--refine", "covariates", *CSV).rows[0]["decision"] == "treat"
+    women = run("decide", sexes, "F", "--threshold", 0.3, "--assume", "monotone", *CSV)
+    assert (women.rows[0]["decision"], "monotone" in women.err) == ("not", True)
+
+
 def test_cautious_decisions_heed_the_level(fitted, run):
     decisions = [
         run("decide", fitted, "--space", "observed", "--threshold", 0.4, *more, *CSV).rows

@@ -284,7 +284,7 @@ MISTAKES = {
     ),
     "three payoffs": ("query model --quantity benefit --payoffs 1,2,3", ["[1.0, 2.0, 3.0]", "four finite numbers"]),
     "payoffs in words": ("query model --quantity benefit --payoffs a,b,c,d", ["--payoffs", "'a,b,c,d'"]),
-    "payoffs without benefit": ("query model --payoffs 1,2,3,4", ["pns has none", "--quantity benefit"]),
+    "payoffs without benefit": ("query model --quantity pns --payoffs 1,2,3,4", ["pns has none", "--quantity benefit"]),
     "oracle's benefit without payoffs": ("oracle mediator --quantity benefit", ["benefit needs payoffs"]),
     "fitting for a benefit": (f"fit good.csv good.csv {FIT} --quantity benefit", ["when asking", "--payoffs"]),
     "unknown assumption": ("query model --assume monoton", ["'monoton'", "Did you mean 'monotone'?"]),
@@ -323,6 +323,12 @@ MISTAKES = {
     "budget of people without people": ("select model --budget 100", ["100", "--people"]),
     "cost without people": ("select model --budget 0.1 --cost 3", ["--people"]),
     "cost of nothing": ("select model --budget 10 --people 100 --cost 0", ["cost is 0", "above 0"]),
+    "cost without payoffs": ("decide model --cost 3", ["--cost 3", "--payoffs", "--threshold"]),
+    "cost and threshold": (
+        "decide model --payoffs 1,2,3,4 --cost 3 --threshold 2",
+        ["--threshold 2", "--cost 3", "use one"],
+    ),
+    "cost in words": ("decide model --payoffs 1,2,3,4 --cost much", ["--cost", "'much'"]),
     "budget spent for harm": ("select model --budget 0.1 --quantity harm", ["harm", "pns, benefit"]),
     # outputs
     "Parquet on the screen": ("query model --format parquet", ["--out FILE.parquet"]),

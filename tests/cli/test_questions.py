@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cases import CHURN, CHURN_EXPECTED, TOLERANCE, rows, write_csv, write_sexes
+from cases import CHURN_EXPECTED, TOLERANCE, rows, write_csv, write_sexes
 
 FIT = ["--treatment", "x", "--outcome", "y", "--model", "plug-in"]
 PAYOFFS = ["--quantity", "benefit", "--payoffs", "100,-60,0,-140"]
@@ -17,13 +17,6 @@ def ends(row: dict[str, str]) -> tuple[float, float]:
 @pytest.fixture
 def sexes(run, tmp_path):
     run("fit", *write_sexes(tmp_path), *FIT, "--out", tmp_path / "model")
-    return tmp_path / "model"
-
-
-@pytest.fixture
-def churn(run, tmp_path):
-    table = write_csv(tmp_path / "t.csv", "group,x,y", *(rows(counts, f"{name},") for name, counts in CHURN.items()))
-    run("fit", table, *FIT, "--out", tmp_path / "model")
     return tmp_path / "model"
 
 

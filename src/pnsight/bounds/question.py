@@ -116,12 +116,15 @@ class Question:
 
 
 def asking(
-    quantity: str = "pns",
+    quantity: str | None = None,
     payoffs: PayoffsLike | None = None,
     assume: AssumeLike = (),
     refine: str = "none",
+    otherwise: str = "pns",
 ) -> Question:
-    """The question, if what was given makes one."""
+    """The question, if what was given makes one; no quantity means benefit with payoffs, and `otherwise` without."""
+    if quantity is None:
+        quantity = otherwise if payoffs is None else BENEFIT
     if quantity not in (*QUANTITIES, BENEFIT):
         known = (*QUANTITIES, BENEFIT)
         raise QuantityError(
@@ -153,6 +156,8 @@ def refuse_to_fit(quantity: str) -> None:
     asking(quantity)
 
 
-def bounds(law: Law, quantity: str = "pns", *, payoffs: PayoffsLike | None = None, assume: AssumeLike = ()) -> Ends:
+def bounds(
+    law: Law, quantity: str | None = None, *, payoffs: PayoffsLike | None = None, assume: AssumeLike = ()
+) -> Ends:
     """Bounds on the quantity of that name, each row of the law being a group within which the assumptions hold."""
     return asking(quantity, payoffs, assume).ends_of_profiles(law)

@@ -11,6 +11,7 @@ from pnsight.cli.options import (
     AskedQuantityOption,
     AssumeOption,
     CautiousOption,
+    CostOption,
     FormatOption,
     LevelOption,
     OutOption,
@@ -19,6 +20,7 @@ from pnsight.cli.options import (
     Refine,
     RefineOption,
     ThresholdOption,
+    threshold_or_cost,
 )
 from pnsight.cli.output import emit, say
 from pnsight.cli.query import ModelArgument, how_to_answer
@@ -29,7 +31,8 @@ def ask(
     query: Annotated[
         str, typer.Argument(metavar="QUERY", help="What is known, as in pnsight query; by default nothing.")
     ] = "",
-    threshold: ThresholdOption = 0.5,
+    threshold: ThresholdOption = None,
+    cost: CostOption = None,
     cautious: CautiousOption = False,
     levels: Annotated[bool, typer.Option("--levels", help="The decision after each possible answer.")] = False,
     without: Annotated[
@@ -47,14 +50,15 @@ def ask(
     """Say what knowing one more covariate would change, and how likely: which question to ask first."""
     if levels and without:
         raise typer.BadParameter("--levels and --without are given; use one of them.")
+    least = threshold_or_cost(threshold, cost, payoffs)
     fitted = pnsight.load(model)
     options = how_to_answer(fitted, quantity, level, population, payoffs, assume, refine)
     if without:
-        rests_on = pnsight.decide.left_open(fitted, query, threshold, cautious, **options)
+        rests_on = pnsight.decide.left_open(fitted, query, least, cautious, **options)
         say(rests_on.caption)
         emit(rests_on.columns(), format, out)
         return
-    found = pnsight.ask(fitted, query, threshold, cautious, **options)
+    found = pnsight.ask(fitted, query, least, cautious, **options)
     for line in (found.now.caption, found.caption, *found.notes):
         say(line)
     emit(found.by_level() if levels else found.columns(), format, out)

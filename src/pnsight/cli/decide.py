@@ -11,6 +11,7 @@ from pnsight.cli.options import (
     AskedQuantityOption,
     AssumeOption,
     CautiousOption,
+    CostOption,
     FormatOption,
     LevelOption,
     OutOption,
@@ -20,6 +21,7 @@ from pnsight.cli.options import (
     Refine,
     RefineOption,
     ThresholdOption,
+    threshold_or_cost,
 )
 from pnsight.cli.output import emit, put, say
 from pnsight.cli.query import ModelArgument, QueryFileOption, SpaceOption, asked, beside, how_to_answer
@@ -28,7 +30,8 @@ from pnsight.cli.query import ModelArgument, QueryFileOption, SpaceOption, asked
 def decide(
     model: ModelArgument,
     queries: QueriesArgument = None,
-    threshold: ThresholdOption = 0.5,
+    threshold: ThresholdOption = None,
+    cost: CostOption = None,
     cautious: CautiousOption = False,
     words: Annotated[bool, typer.Option("--words", help="A sentence for each query instead of a table.")] = False,
     space: SpaceOption = None,
@@ -44,14 +47,16 @@ def decide(
 ) -> None:
     """Say for subpopulations: treat, do not treat, or uncertain; no query means everyone.
 
-    Treat where the lower bound is at least the threshold, do not where the upper bound is below it.
+    Treat where the lower bound is at least the threshold, do not where the upper bound is below it. With --payoffs and
+    --cost the bounds are those of the benefit.
     """
     if words and format:
         raise typer.BadParameter(f"--words and --format {format} are given; words are plain text, so use one of them.")
+    least = threshold_or_cost(threshold, cost, payoffs)
     fitted = pnsight.load(model)
     codes, kept = asked(fitted, queries, space, query_file)
     options = how_to_answer(fitted, quantity, level, population, payoffs, assume, refine)
-    found = pnsight.decide.decide(fitted, codes, threshold, cautious, **options)
+    found = pnsight.decide.decide(fitted, codes, least, cautious, **options)
     say(found.caption)
     for note in found.notes:
         say(note)

@@ -101,7 +101,12 @@ LeastSupportOption: TypeAlias = Annotated[
     float, typer.Option("--least-support", help="Rows in each table that one must have.", callback=within(0))
 ]
 ThresholdOption: TypeAlias = Annotated[
-    float, typer.Option("--threshold", help="Treat where the quantity is at least this.")
+    float | None,
+    typer.Option("--threshold", help="Treat where the quantity is at least this; by default 0.5, and 0 for benefit."),
+]
+CostOption: TypeAlias = Annotated[
+    float | None,
+    typer.Option("--cost", help="With --payoffs: what treating one person costs, which the benefit must be worth."),
 ]
 CautiousOption: TypeAlias = Annotated[
     bool, typer.Option("--cautious", help="Go by the far ends of the bounds' intervals, at the confidence --level.")
@@ -111,7 +116,7 @@ PayoffsOption: TypeAlias = Annotated[
     typer.Option(
         "--payoffs",
         metavar="C,A,N,D",
-        help="For --quantity benefit: what treating a complier, an always-taker, a never-taker and a defier is worth.",
+        help="Bound the benefit: what treating a complier, an always-taker, a never-taker and a defier is worth.",
     ),
 ]
 AssumeOption: TypeAlias = Annotated[
@@ -131,6 +136,22 @@ RefineOption: TypeAlias = Annotated[
     ),
 ]
 QuantityOption: TypeAlias = Annotated[Quantity, typer.Option("--quantity", help="What to bound.")]
+
+
+def threshold_or_cost(threshold: float | None, cost: float | None, payoffs: str | None) -> float | None:
+    """What the quantity must reach, under either name."""
+    if cost is None:
+        return threshold
+    if threshold is not None:
+        raise typer.BadParameter(
+            f"--threshold {threshold:g} and --cost {cost:g} are given; both say what the benefit must reach, use one."
+        )
+    if payoffs is None:
+        raise typer.BadParameter(
+            f"--cost {cost:g} was given without --payoffs; say what treating people is worth, as in "
+            "--payoffs 100,-60,0,-140, or use --threshold for another quantity."
+        )
+    return cost
 
 
 def four_numbers(text: str | None) -> list[float] | None:

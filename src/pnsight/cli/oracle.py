@@ -12,7 +12,6 @@ from pnsight.cli.options import (
     OutOption,
     PayoffsOption,
     Quantity,
-    QuantityOption,
     QueriesArgument,
     Refine,
     RefineOption,
@@ -30,7 +29,9 @@ def oracle(
     ],
     queries: QueriesArgument = None,
     space: Annotated[Space | None, typer.Option("--space", help="All exact queries, or all queries.")] = None,
-    quantity: QuantityOption = Quantity.PNS,
+    quantity: Annotated[
+        Quantity | None, typer.Option("--quantity", help="What to bound; by default pns, with --payoffs benefit.")
+    ] = None,
     payoffs: PayoffsOption = None,
     refine: RefineOption = Refine.NONE,
     format: FormatOption = None,
@@ -47,13 +48,14 @@ def oracle(
     else:
         codes = pnsight.lattice.SPACES[space](known.schema)
     worth = four_numbers(payoffs)
-    answer = known.bounds(codes, quantity, payoffs=worth, refine=refine.value).columns()
+    found = known.bounds(codes, quantity, payoffs=worth, refine=refine.value)
+    answer = found.columns()
     columns = {
         "query": answer["query"],
         "mass": known.mixture(codes)[0].tolist(),
         "lower": answer["lower"],
         "upper": answer["upper"],
         "pns": known.pns(codes).tolist(),
-        quantity: known.true_value(codes, quantity, payoffs=worth).tolist(),
+        found.quantity: known.true_value(codes, quantity, payoffs=worth).tolist(),
     }
     emit(columns, format, out)

@@ -95,7 +95,7 @@ class Questions(Tabular):
 
 
 def ask(
-    model: Model, query: QueryLike = None, threshold: float = 0.5, cautious: bool = False, **options: Any
+    model: Model, query: QueryLike = None, threshold: float | None = None, cautious: bool = False, **options: Any
 ) -> Questions:
     """What the decision for one query would be, if one more covariate were known, and how likely that is.
 
@@ -118,7 +118,7 @@ def ask(
 
 
 def left_open(
-    model: Model, query: QueryLike = None, threshold: float = 0.5, cautious: bool = False, **options: Any
+    model: Model, query: QueryLike = None, threshold: float | None = None, cautious: bool = False, **options: Any
 ) -> Decisions:
     """The decision for one query, then with each covariate that it fixes left open in turn.
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight.bound_table import BoundTable
+from pnsight.bounds.question import BENEFIT
 from pnsight.errors import ModelError, QueryError
 from pnsight.law import FloatArray
 from pnsight.models import Model
@@ -19,7 +20,7 @@ from pnsight.tabular import Tabular
 TREAT, NOT, UNCERTAIN, NONE = "treat", "not", "uncertain", ""
 
 
-def decisions(lower: FloatArray, upper: FloatArray, threshold: float = 0.5) -> npt.NDArray[np.str_]:
+def decisions(lower: FloatArray, upper: FloatArray, threshold: float) -> npt.NDArray[np.str_]:
     """Treat where lower >= threshold, do not where upper < threshold, else uncertain; empty where there is no answer.
 
     Source: the decision rule of the paper's case study.
@@ -104,7 +105,7 @@ class Decisions(Tabular):
 
 
 def decide(
-    model: Model, queries: QueryLike = None, threshold: float = 0.5, cautious: bool = False, **options: Any
+    model: Model, queries: QueryLike = None, threshold: float | None = None, cautious: bool = False, **options: Any
 ) -> Decisions:
     """Treat, do not treat or uncertain for each query; what a query does not name is left open.
 
@@ -113,7 +114,8 @@ def decide(
     model, queries
         A fitted model, and what `model.bounds` takes.
     threshold
-        Treat where the quantity is at least this.
+        Treat where the quantity is at least this: by default one half, and 0 for benefit, whose threshold is what
+        treating one person costs.
     cautious
         Decide only where the whole interval of the deciding end agrees; for models that give intervals.
     options
@@ -122,8 +124,10 @@ def decide(
     return decided(model.bounds(queries, **options), threshold, cautious)
 
 
-def decided(answers: BoundTable, threshold: float = 0.5, cautious: bool = False) -> Decisions:
+def decided(answers: BoundTable, threshold: float | None = None, cautious: bool = False) -> Decisions:
     """The decisions that a table of bounds supports."""
+    if threshold is None:
+        threshold = 0.0 if answers.quantity == BENEFIT else 0.5
     if not math.isfinite(threshold):
         raise QueryError(f"the threshold is {threshold}; give a number that the bounds can be compared with, as 0.5.")
     ends = cautious_ends(answers) if cautious else (answers.lower, answers.upper)

@@ -144,9 +144,9 @@ def select(
     _refuse_bad_arguments(budget, people, cost, by)
     if by == "net" and not isinstance(model, LawModel):
         raise ModelError(f"a {model.name} model knows bounds, not the net effect; fit response-types or plug-in.")
-    _refuse_no_gain(options.get("quantity") or model.quantity)
     codes = _profiles(model.study)
     answers = model.bounds(codes, **options)
+    _refuse_no_gain(answers.quantity)
     share, price = model.shares(codes, options.get("population")), _prices(model.schema, codes, cost)
     lower, upper = cautious_ends(answers) if cautious else (answers.lower, answers.upper)
     gains = {"guaranteed": lower, "net": np.where(answers.status == OK, _net(model, codes), np.nan), "best_case": upper}

@@ -56,11 +56,11 @@ class Model(ABC):
         queries
             Text, mappings, a list of either, or a data frame with one query a row; none means everyone.
         quantity
-            What to bound.
+            What to bound; with payoffs it is benefit.
         level
             Confidence of the intervals, of models that give any.
         payoffs
-            For ``quantity="benefit"``: what treating a complier, an always-taker, a never-taker and a defier is worth.
+            For the benefit: what treating a complier, an always-taker, a never-taker and a defier is worth.
         assume
             ``"monotone"``, ``"exogenous"``, or both: see `pnsight.bounds.ASSUMPTIONS`. What an assumption implies is
             tested on the study, and refused with `AssumptionError` where that contradicts it.
@@ -154,7 +154,8 @@ class LawModel(Model):
         refine: Refine = "none",
     ) -> BoundTable:
         """Bounds on a quantity for each query, as `Model.bounds` says."""
-        codes, question = self.schema.encode(queries), asking(quantity or self.quantity, payoffs, assume, refine)
+        codes = self.schema.encode(queries)
+        question = asking(quantity, payoffs, assume, refine, otherwise=self.quantity)
         notes, counts = self.notes(codes, question), self.counts(codes)
         lower, upper, status = settle(*self.ends_given(codes, counts, question), within=question.span)
         table = self.schema.format(codes), lower, upper, *support(counts), status

@@ -178,8 +178,9 @@ class BoundRegressor(Model):
     ) -> BoundTable:
         """Bounds on the quantity the model was fitted for; it knows no law, so nothing can be assumed or refined."""
         codes = self.schema.encode(queries)
-        self._refuse_more(asking(quantity or self.quantity, payoffs, assume, refine))
-        ends = self.raw_ends(codes, quantity or self.quantity)
+        question = asking(quantity, payoffs, assume, refine, otherwise=self.quantity)
+        self._refuse_more(question)
+        ends = self.raw_ends(codes, question.quantity)
         if self.repair == "sort":
             ends = np.sort(ends, axis=1)
         lower, upper, status = settle(ends[:, 0], ends[:, 1], CROSSED)

@@ -143,7 +143,8 @@ class ResponseTypeModel(LawModel):
         """
         if not 0 <= level < 1:
             raise QueryError(f"the level of the intervals is {level}; give a number from 0 to below 1, such as 0.9.")
-        codes, question = self.schema.encode(queries), asking(quantity or self.quantity, payoffs, assume, refine)
+        codes = self.schema.encode(queries)
+        question = asking(quantity, payoffs, assume, refine, otherwise=self.quantity)
         notes = self.notes(codes, question)
         ends, spread = self._ends(codes, question, self._weights(population))
         lower, upper, status = settle(ends[0], ends[1], within=question.span)

@@ -144,7 +144,7 @@ class Population:
         return self.true_value(queries, "pns")
 
     def true_value(
-        self, queries: QueryLike = None, quantity: str = "pns", *, payoffs: PayoffsLike | None = None
+        self, queries: QueryLike = None, quantity: str | None = None, *, payoffs: PayoffsLike | None = None
     ) -> FloatArray:
         """The true value of a quantity, NaN where what it conditions on has probability zero; shape (queries,)."""
         return asking(quantity, payoffs).truth(self.mixture(queries)[1])
@@ -152,7 +152,7 @@ class Population:
     def bounds(
         self,
         queries: QueryLike = None,
-        quantity: str = "pns",
+        quantity: str | None = None,
         *,
         payoffs: PayoffsLike | None = None,
         refine: Refine = "none",
@@ -163,7 +163,7 @@ class Population:
         lower, upper, status = settle(*ends, within=question.span)
         everyone = np.full(len(codes), np.inf)
         table = self.schema.format(codes), lower, upper, everyone, everyone, status
-        return BoundTable(quantity, *table, notes=question.notes)
+        return BoundTable(question.quantity, *table, notes=question.notes)
 
     def _refined(self, codes: Codes, question: Question) -> Ends:
         """Both ends from the means of the profiles' own bounds."""
