@@ -328,7 +328,7 @@ MISTAKES = {
         "decide model --payoffs 1,2,3,4 --cost 3 --threshold 2",
         ["--threshold 2", "--cost 3", "use one"],
     ),
-    "cost in words": ("decide model --payoffs 1,2,3,4 --cost much", ["--cost", "'much'"]),
+    "cost in words": ("decide model --payoffs 1,2,3,4 --cost much", ["--cost", "number"]),
     "budget spent for harm": ("select model --budget 0.1 --quantity harm", ["harm", "pns, benefit"]),
     # outputs
     "Parquet on the screen": ("query model --format parquet", ["--out FILE.parquet"]),
