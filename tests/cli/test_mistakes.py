@@ -286,6 +286,14 @@ MISTAKES = {
     "payoffs in words": ("query model --quantity benefit --payoffs a,b,c,d", ["--payoffs", "'a,b,c,d'"]),
     "payoffs without benefit": ("query model --quantity pns --payoffs 1,2,3,4", ["pns has none", "--quantity benefit"]),
     "oracle's benefit without payoffs": ("oracle mediator --quantity benefit", ["benefit needs payoffs"]),
+    "two tables, but only one kind": (
+        f"fit good.csv good.csv {FIT} --observational-only",
+        ["two tables", "'good.csv'", "--observational-only"],
+    ),
+    "no experiment for the default model": (
+        f"fit good.csv {FIT.replace('--model plug-in', '')} --observational-only",
+        ["no experimental table", "--model plug-in"],
+    ),
     "fitting for a benefit": (f"fit good.csv good.csv {FIT} --quantity benefit", ["when asking", "--payoffs"]),
     "unknown assumption": ("query model --assume monoton", ["'monoton'", "Did you mean 'monotone'?"]),
     "choice in a trial alone": ("query trial --assume exogenous", ["'exogenous'", "an experiment alone"]),

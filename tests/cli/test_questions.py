@@ -76,3 +76,14 @@ def test_the_oracle_knows_the_benefit_and_refines(run):
         assert ends(narrow)[0] - 1e-9 <= float(narrow["benefit"]) <= ends(narrow)[1] + 1e-9
         assert ends(narrow)[1] <= ends(wide)[1] + 1e-9
     assert ends(plain[0]) != ends(refined[0])
+
+
+def test_an_observational_table_can_stand_alone(run, tmp_path):
+    """Of those treated 70 of 100 respond, of the others 40 of 100."""
+    table = write_csv(tmp_path / "t.csv", "x,y", rows((70, 30, 40, 60)))
+    ended = run("fit", table, "--observational-only", *FIT, "--out", tmp_path / "model")
+    assert "experimental rows: 0, observational rows: 200" in ended.err
+    (alone,) = run("query", tmp_path / "model", "--format", "csv").rows
+    assert alone["status"] == "undefined"
+    (assumed,) = run("query", tmp_path / "model", "--assume", "exogenous", "--format", "csv").rows
+    assert ends(assumed) == pytest.approx((0.3, 0.6))

@@ -62,6 +62,13 @@ def fit(
     *,
     treatment: TreatmentOption,
     outcome: OutcomeOption,
+    observational_only: Annotated[
+        bool,
+        typer.Option(
+            "--observational-only",
+            help="The one table given has chosen treatment; its model answers with --assume exogenous only (plug-in).",
+        ),
+    ] = False,
     out: Annotated[Path, typer.Option("--out", help="Folder for the model.")],
     covariates: CovariatesOption = None,
     treated: TreatedOption = None,
@@ -92,11 +99,11 @@ def fit(
 ) -> None:
     """Learn from an experimental and an observational table."""
     pnsight.bounds.refuse_to_fit(quantity)
+    tables = _only_observational(experimental, observational) if observational_only else (experimental, observational)
     parameters = {"quantity": str(quantity), **_own_parameters(model, population, intervals, mix, threshold, seed)}
     pnsight.store.check_place(out)
     study = read_tables(
-        experimental,
-        observational,
+        *tables,
         treatment=treatment,
         outcome=outcome,
         covariates=covariates,
@@ -116,6 +123,15 @@ def fit(
     if fitted.pools_rows:
         _warn(pnsight.tables.concerns(study, reweighted=assignment is not None))
     say(f"model written to {out}; ask it with: pnsight query {out}")
+
+
+def _only_observational(table: str, another: str | None) -> tuple[None, str]:
+    """The two tables where the first is observational, and there is no experiment."""
+    if another is not None:
+        raise typer.BadParameter(
+            f"two tables are given, {table!r} and {another!r}; give one, or leave --observational-only out."
+        )
+    return None, table
 
 
 def _own_parameters(

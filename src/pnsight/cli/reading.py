@@ -71,7 +71,7 @@ AssignmentOption: TypeAlias = Annotated[
 
 
 def read_tables(
-    experimental: str,
+    experimental: str | None,
     observational: str | None,
     *,
     covariates: str | None,

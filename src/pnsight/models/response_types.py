@@ -466,8 +466,8 @@ def _refuse_empty(study: Study) -> None:
     """Without rows in both arms of the experiment nothing says what treatment does."""
     if not study.experimental.any():
         raise ModelError(
-            "there is no experimental table; this model learns from one. The plug-in can answer from an observational "
-            "table alone, under assume='exogenous'."
+            "there is no experimental table; this model learns from one. The plug-in (--model plug-in) can answer from "
+            "an observational table alone, under assume='exogenous' (--assume exogenous)."
         )
     treated, control = study.experimental[:, :2].sum(), study.experimental[:, 2:].sum()
     if not treated or not control:

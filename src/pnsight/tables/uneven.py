@@ -22,9 +22,10 @@ def unevenness(first: FloatArray, second: FloatArray) -> float:
     """
     rows = first + second
     first, rows = first[rows > 0], rows[rows > 0]
-    share = min(first.sum(), rows.sum() - first.sum()) / rows.sum()
-    if share == 0 or len(rows) < 2:
+    fewer = min(first.sum(), rows.sum() - first.sum())
+    if fewer == 0 or len(rows) < 2:
         return 0.0
+    share = fewer / rows.sum()
     spread = share * (1 - share)
     overall = first.sum() / rows.sum()
     excess = float(((first - rows * overall) ** 2 / (rows * spread)).sum()) - (len(rows) - 1)
