@@ -42,8 +42,8 @@ def small_fits() -> Iterator[None]:
     from pnsight.models.ladder import Rung
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pnsight.models.response_types.LADDER", (Rung(0, 0, 0.0), Rung(2, 8, 0.05, 300)))
-        patch.setattr("pnsight.models.response_types.NETWORKS", 3)
-        patch.setattr("pnsight.models.response_types.RESAMPLES", 4)
+        patch.setattr("pnsight.models.response_fitting.LADDER", (Rung(0, 0, 0.0), Rung(2, 8, 0.05, 300)))
+        patch.setattr("pnsight.models.response_fitting.NETWORKS", 3)
+        patch.setattr("pnsight.models.response_fitting.RESAMPLES", 4)
         patch.setattr("pnsight.models.covariate_law.CLASSES", (1, 2, 4))
         yield

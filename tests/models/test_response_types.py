@@ -16,9 +16,9 @@ from pnsight import PlugIn, ResponseTypeModel, lattice, populations
 from pnsight.bounds import QUANTITIES, bounds
 from pnsight.errors import ModelError, QuantityError
 from pnsight.law import COUNTED_CELLS, Law
-from pnsight.models import response_types
+from pnsight.models import response_fitting
+from pnsight.models.choices import Choices
 from pnsight.models.mixing import MOST_LISTED, CountedProfiles, ListedProfiles
-from pnsight.models.response_types import Choices
 from pnsight.progress import silent
 from pnsight.schema import OPEN, Covariate, Schema
 from pnsight.study import Study
@@ -116,7 +116,7 @@ def test_the_people_of_every_table_add_up_to_one(model):
 def test_where_a_profile_has_many_rows_they_win_over_the_networks(monkeypatch):
     """With a constant rung alone, only its own rows can tell a profile from another: ten thousand an arm here, so that
     a share is known to .005. Four such errors are allowed: counts that no population has are moved, too."""
-    monkeypatch.setattr("pnsight.models.response_types.LADDER", response_types.LADDER[:1])
+    monkeypatch.setattr("pnsight.models.response_fitting.LADDER", response_fitting.LADDER[:1])
     study = sampled(Schema.binary("abc"), 10_000)
     profiles = lattice.exact_queries(study.schema)
     law, plug_in = ResponseTypeModel(intervals=False).fit(study).law(profiles), PlugIn().fit(study).law(profiles)
@@ -210,7 +210,7 @@ def test_an_interval_by_hand():
 
 
 def test_simulated_studies_have_the_rows_of_this_one_and_the_outcomes_of_the_law(study):
-    fitting = response_types._Fitting(study, 0, True, silent)
+    fitting = response_fitting.Fitting(study, 0, True, silent)
     law = np.tile([0.8, 0.2, 0.3, 0.7, 0.4, 0.3, 0.2, 0.1], (8, 1))
     drawn = fitting._drawn(law).sum(axis=0)
     rows = study.counts.sum(axis=0)
@@ -532,9 +532,9 @@ def test_listed_and_drawn_profiles_give_the_same_answers(study, monkeypatch):
     """The same study with its eight profiles listed, and held to be too many; without shrinkage, since draws do not
     know of a profile's own rows. Draws that spread evenly are off by about one in their number, here 1024."""
     scores = {np.inf: 0.0}
-    monkeypatch.setattr("pnsight.models.response_types.choose_strength", lambda *_: (np.inf, scores))
+    monkeypatch.setattr("pnsight.models.response_fitting.choose_strength", lambda *_: (np.inf, scores))
     listed = ResponseTypeModel(intervals=False).fit(study)
-    monkeypatch.setattr("pnsight.models.response_types.MOST_LISTED", 4)
+    monkeypatch.setattr("pnsight.models.response_fitting.MOST_LISTED", 4)
     drawn = ResponseTypeModel(intervals=False).fit(study)
     assert (type(listed.mixing_), type(drawn.mixing_)) == (ListedProfiles, CountedProfiles)
     np.testing.assert_allclose(drawn.bounds(QUERIES).lower, listed.bounds(QUERIES).lower, atol=0.002)

@@ -1,0 +1,102 @@
+"""What a fit of the response-type model chose, and on what evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from pnsight.text import aligned
+
+
+class CovariateChoice(NamedTuple):
+    """How the covariates of one table are distributed."""
+
+    table: str
+    classes: int
+    """Latent classes within which they are independent."""
+    seen: float
+    """Weight of the profiles as counted."""
+    borrowed: bool
+    """Whether the other table's rows were counted in."""
+    evidence: tuple[tuple[int, float], ...]
+    """Numbers of classes tried, and the score of each."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What was chosen, and on what evidence: scores are held-out log-likelihoods of a row, each profile counting alike.
+
+    Attributes
+    ----------
+    rungs : tuple of (rung in words, how far its score is behind the best, weight)
+    strength : rows that the network is worth against a profile's own; infinite if it always wins
+    strengths : tuple of (strength, score)
+    network_rungs : the rung of each network whose mean is the estimate
+    factor : by what standard errors are multiplied; None without intervals
+    covariates : one a table
+    """
+
+    rungs: tuple[tuple[str, float, float], ...]
+    strength: float
+    strengths: tuple[tuple[float, float], ...]
+    network_rungs: tuple[int, ...]
+    factor: float | None
+    covariates: tuple[CovariateChoice, ...]
+
+    def plain(self) -> Mapping[str, Any]:
+        """The choices as data that JSON can hold."""
+        return {
+            **asdict(self),
+            "strength": _finite(self.strength),
+            "strengths": [(_finite(strength), score) for strength, score in self.strengths],
+        }
+
+    @classmethod
+    def from_plain(cls, data: Mapping[str, Any]) -> Self:
+        """The choices that `plain` described."""
+        return cls(
+            tuple((text, behind, weight) for text, behind, weight in data["rungs"]),
+            _infinite(data["strength"]),
+            tuple((_infinite(strength), score) for strength, score in data["strengths"]),
+            tuple(data["network_rungs"]),
+            data["factor"],
+            tuple(
+                CovariateChoice(table, classes, seen, borrowed, tuple((tried, score) for tried, score in evidence))
+                for table, classes, seen, borrowed, evidence in data["covariates"]
+            ),
+        )
+
+    def __str__(self) -> str:
+        tried = {
+            "network": [text for text, _, _ in self.rungs],
+            "behind the best": [f"{behind:.6f}" for _, behind, _ in self.rungs],
+            "weight": [f"{weight:.1%}" for _, _, weight in self.rungs],
+        }
+        lines = [
+            "Networks tried, by the log-likelihood of a held-out row (each profile counts alike), and their weight:",
+            aligned(tried),
+            "",
+            f"Shrinkage: the networks are worth {_rows(self.strength)} of a profile's own.",
+        ]
+        for table, classes, seen, borrowed, _ in self.covariates:
+            kind = "independent" if classes == 1 else f"independent within {classes} latent classes"
+            also = ", with the other table's rows, which help to foretell its own" if borrowed else ""
+            lines.append(f"Covariates of the {table} table: {kind}; profiles as counted weigh {seen:.1%}{also}.")
+        if self.factor is not None:
+            lines.append(f"Intervals: standard errors from simulated studies, times {self.factor:.2f}.")
+        return "\n".join(lines)
+
+
+def _finite(strength: float) -> float | str:
+    return "infinite" if np.isinf(strength) else strength
+
+
+def _infinite(strength: float | str) -> float:
+    return np.inf if strength == "infinite" else float(strength)
+
+
+def _rows(strength: float) -> str:
+    return "any number" if np.isinf(strength) else f"{strength:,.0f} rows"

@@ -1,0 +1,247 @@
+"""How a response-type model is fitted, step by step; `response_types` says what is answered from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pnsight import lattice
+from pnsight.law import COUNTED_CELLS, FloatArray
+from pnsight.models.calibration import spread_factor, subpopulations
+from pnsight.models.choices import Choices, CovariateChoice
+from pnsight.models.covariate_law import CovariateLaw, fit_covariate_laws
+from pnsight.models.forward import Layers, mean_shares, shares
+from pnsight.models.ladder import LADDER, SHORT_LADDER, Rung, all_alike, allotted, choose, hopeful
+from pnsight.models.mixing import DRAWS, MOST_LISTED, CountedProfiles, ListedProfiles, Mixing
+from pnsight.models.resampling import resampled, split_counts
+from pnsight.models.shrinkage import choose_strength, log_likelihood, posterior
+from pnsight.progress import Progress, part
+from pnsight.schema import Codes
+from pnsight.study import Study
+
+FOLDS, FEW_FOLDS = 4, 2
+NETWORKS, FEW_NETWORKS = 8, 4
+RESAMPLES, FEW_RESAMPLES = 16, 8
+"""Folds to choose on, networks of the estimate, simulated studies; and the same where profiles are very many."""
+
+STAGES = ("choosing", "choosing among the best", "fitting to all rows", "finding the intervals")
+
+MANY_PROFILES = 8192
+"""Distinct profiles from which on fewer rungs, folds and networks are trained."""
+
+JUDGED_PROFILES = 4096
+"""Profiles that rung, strength and factor are chosen on; of more, a random part speaks for all."""
+
+
+class _Version(NamedTuple):
+    """One version of what was learned: networks, whose mean it is, and the counts they were fitted to."""
+
+    networks: Sequence[Layers]
+    counts: FloatArray
+
+
+class Fitting:
+    """One fit, step by step: capacity, strength and covariate law from held-out rows, then all rows."""
+
+    def __init__(self, study: Study, seed: int, intervals: bool, progress: Progress) -> None:
+        self.study, self.intervals, self.progress = study, intervals, progress
+        self.rng = np.random.default_rng([seed, 4])
+        counts = study.counts
+        self.counts = counts if counts.shape[1] == 8 else np.pad(counts, ((0, 0), (0, 4)))
+        self.inputs = study.schema.signs(study.profiles)
+        many = len(study.profiles) > MANY_PROFILES
+        self.ladder: Sequence[Rung] = (SHORT_LADDER if many else LADDER) if self.inputs.shape[1] else LADDER[:1]
+        self.folds, self.networks = (FEW_FOLDS, FEW_NETWORKS) if many else (FOLDS, NETWORKS)
+        self.resamples = (FEW_RESAMPLES if many else RESAMPLES) if intervals else 0
+        self.judged = np.sort(self.rng.permutation(len(self.inputs))[:JUDGED_PROFILES])
+
+    def run(self) -> tuple[Choices, Mixing]:
+        """Choose, fit, and find the intervals."""
+        parts = split_counts(self.counts, FOLDS, self.rng)[: self.folds]
+        behind, kept, scores, answers = self._climb(parts)
+        weights = np.zeros(len(self.ladder))
+        weights[kept] = choose(scores, self.rng)
+        if kept[0] == 0 and all_alike(scores, self.counts[self.judged].sum(axis=1), constant=0):
+            weights = np.eye(len(weights))[0]
+        held_out = [fold[self.judged] for fold in parts]
+        training = [self.counts[self.judged] - fold for fold in held_out]
+        centres = [np.tensordot(weights[kept], of_fold, axes=1) for of_fold in answers]
+        strength, strengths = choose_strength(centres, training, held_out)
+        tables = [self.counts[:, :4].sum(axis=1), self.counts[:, 4:].sum(axis=1)]
+        laws = fit_covariate_laws(
+            self.study.schema, self.study.profiles, [rows for rows in tables if rows.any()], self.rng
+        )
+        fitted, network_rungs = self._trained(weights, [self.counts] * self.networks, 2)
+        members, factor = [_Version(fitted, self.counts)], None
+        if self.intervals:
+            samples = self._simulated(fitted, strength)
+            refits, _ = self._trained(weights, samples, 3)
+            members += [_Version([network], self.counts) for network in fitted]
+            members += [_Version([network], counts) for network, counts in zip(refits, samples, strict=True)]
+            foretold = [posterior(*pair, strength) for pair in zip(centres, training, strict=True)]
+            factor = self._factor(members, network_rungs, strength, foretold, held_out)
+        mixing = (self._listed if self.study.schema.exact_size <= MOST_LISTED else self._counted)(
+            members, laws, strength
+        )
+        rungs = [(str(rung), float(b), float(w)) for rung, b, w in zip(self.ladder, behind, weights, strict=True)]
+        named = zip(("experimental", "observational"), laws, strict=False)
+        covariates = [
+            CovariateChoice(table, len(law.smooth.shares), law.seen, law.borrowed, tuple(law.evidence.items()))
+            for table, law in named
+        ]
+        choices = Choices(
+            tuple(rungs), strength, tuple(strengths.items()), tuple(network_rungs.tolist()), factor, tuple(covariates)
+        )
+        return choices, mixing
+
+    def _climb(
+        self, parts: Sequence[FloatArray]
+    ) -> tuple[FloatArray, npt.NDArray[np.intp], FloatArray, list[FloatArray]]:
+        """Train every rung without each fold, and after half of the folds only those that may still be the best.
+
+        Gives how far each rung is behind the best, which rungs were kept, their held-out score a row for each judged
+        profile (rungs, profiles), and by fold what they answer there, (rungs, profiles, 8).
+        """
+        half = -(-len(parts) // 2)
+        first = self._answers(parts[:half], np.arange(len(self.ladder)), 0)
+        scores = self._scores(first, parts[:half])
+        behind = (scores.sum(axis=1).max() - scores.sum(axis=1)) / scores.shape[1]
+        kept = hopeful(scores)
+        answers = [of_fold[kept] for of_fold in first]
+        if half < len(parts):
+            second = self._answers(parts[half:], kept, 1)
+            scores = scores[kept] + self._scores(second, parts[half:])
+            behind[kept] = (scores.sum(axis=1).max() - scores.sum(axis=1)) / scores.shape[1]
+            answers += second
+        else:
+            scores = scores[kept]
+        return behind, kept, scores, answers
+
+    def _answers(self, parts: Sequence[FloatArray], rungs: npt.NDArray[np.intp], stage: int) -> list[FloatArray]:
+        """By fold, what each rung answers at the judged profiles when it did not see the fold, (rungs, profiles, 8)."""
+        pairs = [(fold, rung) for fold in range(len(parts)) for rung in rungs]
+        trained = self._train([self.counts - fold for fold in parts], pairs, stage)
+        each = np.stack([shares(network, self.inputs[self.judged]) for network in trained]).astype(np.float64)
+        return list(each.reshape(len(parts), len(rungs), *each.shape[1:]))
+
+    def _scores(self, answers: Sequence[FloatArray], parts: Sequence[FloatArray]) -> FloatArray:
+        """Log-likelihood of held-out rows over the profile's rows, (rungs, profiles)."""
+        rows = self.counts[self.judged].sum(axis=1)
+        found = [log_likelihood(of_fold, fold[self.judged]) for of_fold, fold in zip(answers, parts, strict=True)]
+        return np.asarray(np.sum(found, axis=0) / rows)
+
+    def _train(self, sources: Sequence[FloatArray], pairs: Sequence[tuple[int, int]], stage: int) -> list[Layers]:
+        """One network for each pair of a source of counts and a rung."""
+        from pnsight.models.response_training import Member, train_members
+
+        members = [Member(self.ladder[rung], source, int(self.rng.integers(2**31))) for source, rung in pairs]
+        return train_members(self.inputs, sources, members, part(self.progress, stage, len(STAGES), STAGES[stage]))
+
+    def _trained(
+        self, weights: FloatArray, sources: Sequence[FloatArray], stage: int
+    ) -> tuple[list[Layers], npt.NDArray[np.intp]]:
+        """One network for each of the counts given, with rungs in proportion to their weights, and those rungs."""
+        rungs = self.rng.permutation(allotted(weights, len(sources)))
+        return self._train(sources, list(enumerate(rungs)), stage), rungs
+
+    def _simulated(self, networks: Sequence[Layers], strength: float) -> list[FloatArray]:
+        """Counts of studies like this one that would come from a population with the estimated law.
+
+        Unlike resampled rows, they show also how far the fit strays from a law that is known, its bias included.
+        """
+        centre = mean_shares(networks, self.inputs)
+        law = posterior(centre, self.counts, strength) @ COUNTED_CELLS.T
+        return [self._drawn(law) for _ in range(self.resamples)]
+
+    def _drawn(self, law: FloatArray) -> FloatArray:
+        """Counts of one such study; its profiles are resampled, and `law` (profiles, 8) says what happens to them."""
+        tables = [
+            resampled(rows, self.rng) if rows.any() else rows
+            for rows in (self.counts[:, :2], self.counts[:, 2:4], self.counts[:, 4:])
+        ]
+        drawn = [
+            self.rng.multinomial(rows.sum(axis=1).astype(np.int64), _proper(cells))
+            for rows, cells in zip(tables, (law[:, :2], law[:, 2:4], law[:, 4:]), strict=True)
+        ]
+        return np.concatenate(drawn, axis=1).astype(np.float64)
+
+    def _listed(
+        self,
+        members: Sequence[_Version],
+        laws: Sequence[CovariateLaw],
+        strength: float,
+    ) -> ListedProfiles:
+        schema, profiles = self.study.schema, self.study.profiles
+        every = lattice.exact_queries(schema)
+        place = np.ravel_multi_index(tuple(profiles.T), schema.shape) if schema.shape else np.zeros(1, dtype=np.intp)
+        inputs = schema.signs(every)
+        types, masses = [], []
+        for networks, counts in members:
+            found = mean_shares(networks, inputs)
+            found[place] = posterior(found[place], counts, strength)
+            types.append(found)
+            masses.append([self._mass(law, counts, every, place) for law in self._laws_given(laws, counts)])
+        return ListedProfiles(schema, np.array(types, np.float32), np.array(masses))
+
+    def _mass(self, law: CovariateLaw, counts: FloatArray, every: Codes, place: npt.NDArray[np.intp]) -> FloatArray:
+        mass = (1 - law.seen) * law.smooth.mass(every)
+        mass[place] += law.seen * law.shares
+        return mass
+
+    def _laws_given(self, laws: Sequence[CovariateLaw], counts: FloatArray) -> Sequence[CovariateLaw]:
+        """Covariate laws of a simulated study."""
+        if counts is self.counts:
+            return laws
+        tables = [rows for rows in (counts[:, :4].sum(axis=1), counts[:, 4:].sum(axis=1)) if rows.any()]
+        return [
+            law.given(self.study.profiles, np.sum(tables, axis=0) if law.borrowed else rows)
+            for law, rows in zip(laws, tables, strict=True)
+        ]
+
+    def _counted(
+        self,
+        members: Sequence[_Version],
+        laws: Sequence[CovariateLaw],
+        strength: float,
+    ) -> CountedProfiles:
+        from scipy.stats import qmc
+
+        found = mean_shares(members[0].networks, self.inputs)
+        counted = [[law.shares for law in self._laws_given(laws, counts)] for _, counts in members]
+        sequence = qmc.Sobol(1 + len(self.study.schema.shape), seed=self.rng)
+        return CountedProfiles(
+            self.study.schema,
+            self.study.profiles,
+            posterior(found, self.counts, strength).astype(np.float32),
+            np.array(counted, np.float32),
+            np.array([law.seen for law in laws]),
+            [law.smooth for law in laws],
+            [networks for networks, _ in members],
+            sequence.random(DRAWS),
+        )
+
+    def _factor(
+        self,
+        members: Sequence[_Version],
+        rungs: npt.NDArray[np.intp],
+        strength: float,
+        foretold: Sequence[FloatArray],
+        held_out: Sequence[FloatArray],
+    ) -> float:
+        inputs = self.inputs[self.judged]
+        types = [
+            posterior(mean_shares(networks, inputs), counts[self.judged], strength) for networks, counts in members
+        ]
+        estimate, fitted, refits = types[0], np.stack(types[1 : 1 + len(rungs)]), np.stack(types[1 + len(rungs) :])
+        rows = self.counts[self.judged].sum(axis=1)
+        covers = subpopulations(self.study.profiles[self.judged], rows, self.rng)
+        return spread_factor(estimate, fitted, rungs, refits, foretold, held_out, covers)
+
+
+def _proper(cells: FloatArray) -> FloatArray:
+    """Shares that add up to one to the last digit, as drawing wants."""
+    cells = np.maximum(cells, 0)
+    return np.asarray(cells / cells.sum(axis=1, keepdims=True))
