@@ -34,6 +34,23 @@ def against_paper(rows: Sequence[Row]) -> dict[str, list[Any]]:
     return dict(columns)
 
 
+def headline(rows: Sequence[Row], budget: int = 200_000) -> dict[str, list[Any]]:
+    """Mean error over all queries and both ends, a line for each of the catalog; the oracle chose for Mask-MLP."""
+    errors: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for cell in cells(rows):
+        if cell.budget == budget and cell.space == "mask":
+            errors[cell.population, cell.learner].append(cell.mae)
+            if cell.learner == RIVAL and cell.paper:
+                errors[cell.population, "paper"].append(cell.paper)
+    mean = {key: fmean(values) for key, values in errors.items()}
+    names = [name for name in NAMES if (name, FLAGSHIP) in mean]
+    learners = {"plug-in": BASELINE, "Mask-MLP, paper": "paper", "Mask-MLP, ours": RIVAL, "response types": FLAGSHIP}
+    columns: dict[str, list[Any]] = {"population": names} if names else {}
+    for head, learner in learners.items() if names else ():
+        columns[head] = [short(mean.get((name, learner))) for name in names]
+    return columns
+
+
 def paper_ratios(rows: Sequence[Row]) -> list[float]:
     """Our error over that of the paper's Mask-MLP, one a cell of the table above."""
     return [cell.mae / _paper(cell) for cell in _flagship_cells(rows)]

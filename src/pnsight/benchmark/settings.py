@@ -142,7 +142,7 @@ PRESETS: dict[str, tuple[Grid, ...]] = {
     "paper": (Grid(),),
     "response-types": (
         Grid(learners=("response-types",)),
-        Grid(budgets=(200_000,), seeds=range(6, 21), learners=("response-types",)),
+        Grid(budgets=(200_000,), seeds=range(31, 46), learners=("response-types",)),  # intervals
     ),
     "random": (
         Grid(

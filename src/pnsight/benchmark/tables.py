@@ -9,6 +9,7 @@ from pnsight.benchmark import flagship, summary
 from pnsight.benchmark.summary import Row
 
 TABLES: Mapping[str, Callable[[Sequence[Row]], dict[str, list[Any]]]] = {
+    "accuracy": flagship.headline,
     "response-types": flagship.against_paper,
     "random": flagship.on_random_populations,
     "intervals": flagship.interval_table,

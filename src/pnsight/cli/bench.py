@@ -52,6 +52,7 @@ class What(StrEnum):
     """Tables of results."""
 
     TABLE_1 = "table-1"
+    ACCURACY = "accuracy"
     RESPONSE_TYPES = "response-types"
     RANDOM = "random"
     INTERVALS = "intervals"
