@@ -278,6 +278,7 @@ def _what_was_run(rows: Sequence[summary.Row]) -> str:
         runs = [json.loads(line) for line in file]
     commands = list(dict.fromkeys(run["command"] for run in runs))
     last = runs[-1]
+    machines = " or ".join(sorted({run["processor"] for run in runs}))
     versions = ", ".join(f"{name} {number}" for name, number in last["versions"].items())
     return f"""## What was run
 
@@ -285,7 +286,7 @@ def _what_was_run(rows: Sequence[summary.Row]) -> str:
 
 {markdown(summary.runs_table(rows))}
 
-Whatever is not in this table was not run. On {last["cores"]} cores ({last["processor"]}), Python {last["python"]},
+Whatever is not in this table was not run. On {last["cores"]} cores ({machines}), Python {last["python"]},
 {versions}. The commands, stopped and resumed:
 
 ```sh
