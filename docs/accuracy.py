@@ -102,7 +102,7 @@ width; then by the rows that a query has in both tables together. 200,000 rows a
 
 
 def _decisions(rows: Sequence[summary.Row]) -> str:
-    columns = summary.decision_table(
+    columns = summary.agreement_table(
         [row for row in rows if row["learner"] in ("plug-in", "mask-mlp", "response-types")]
     )
     if not columns:
@@ -112,7 +112,7 @@ def _decisions(rows: Sequence[summary.Row]) -> str:
 Over all 59,049 queries at 200,000 rows: how often the decision at 0.3 and at 0.5 agrees with the oracle's, and which
 share of the confident ones the oracle contradicts outright. The true PNS of direct-positive is .5023, next to 0.5.
 
-{command("pnsight bench show decisions")}
+{command("pnsight bench show agreement")}
 
 {markdown(columns)}
 """
