@@ -15,7 +15,6 @@ from pnsight.benchmark.deciding import SHARES
 from pnsight.benchmark.scores import THETAS
 from pnsight.benchmark.settings import CAUTIONS, LEARNERS
 from pnsight.benchmark.summary import Row, as_percent, family, short
-from pnsight.bound_table import ROUNDING
 from pnsight.populations import KINDS, NAMES
 
 CATALOG, RANDOM = "all of the catalog", "all random"
@@ -29,8 +28,8 @@ Columns = dict[str, list[Any]]
 def decision_table(rows: Sequence[Row]) -> Columns:
     """Decisions over the exact and over all queries, at each threshold.
 
-    Of all queries, the share with a confident decision and the share that agrees with the oracle's; of the confident
-    ones, the share that the oracle contradicts outright, and the share where it is unsure.
+    Of all queries, the share with an answer, with a confident decision, and with the oracle's decision; of the
+    confident ones, the share that the oracle contradicts outright, and the share where it is unsure.
     """
 
     def lines(found: Sequence[Row]) -> list[dict[str, Any]]:
@@ -41,11 +40,11 @@ def decision_table(rows: Sequence[Row]) -> Columns:
 
 def _decided(rows: Sequence[Row], space: str) -> dict[str, str]:
     heads = {"confident": "confident", "agree": "agree", "wrong": "wrong", "unsure": "oracle unsure"}
-    return {
-        f"{head} at {theta}": as_percent(row[f"{space}_{what}_{theta}"] for row in rows)
-        for theta in THETAS
-        for what, head in heads.items()
-    }
+    shown = {"answered": as_percent(row[f"{space}_answered"] for row in rows)}
+    for theta in THETAS:
+        for what, head in heads.items():
+            shown[f"{head} at {theta}"] = as_percent(row[f"{space}_{what}_{theta}"] for row in rows)
+    return shown
 
 
 def selection_table(rows: Sequence[Row]) -> Columns:
@@ -65,11 +64,12 @@ def _spent(rows: Sequence[Row], share: float) -> dict[str, str]:
     oracle, promised, delivered = (
         [float(row[f"{what}_{share}"]) for row in rows] for what in ("oracle_gain", "promised", "delivered")
     )
-    lost, missing = fmean(oracle) - fmean(delivered), [p - d for p, d in zip(promised, delivered, strict=True)]
+    lost = max(0.0, fmean(oracle) - fmean(delivered))  # no choice gains more than the oracle's, but digits are written
+    missing = [p - d for p, d in zip(promised, delivered, strict=True)]
     return {
         "oracle": short(fmean(oracle)),
         "delivered": short(fmean(delivered)),
-        "lost": short(abs(lost) if abs(lost) < ROUNDING else lost),
+        "lost": short(lost),
         "lost of it": f"{lost / fmean(oracle):.1%}" if any(oracle) else "",
         "promised": short(fmean(promised)),
         "short of promise": short(fmean(missing)),

@@ -65,13 +65,14 @@ def decision_scores(known: Truth, lower: FloatArray, upper: FloatArray) -> dict[
 
 
 def confidence_scores(known: Truth, lower: FloatArray, upper: FloatArray) -> dict[str, float | None]:
-    """By space and theta: share of queries with a confident decision, and of those the share the oracle is unsure of.
+    """By space, share of queries with an answer; by space and theta, with a confident decision, and its foundation.
 
-    Unsure of: with unlimited data the decision would be uncertain.
+    Of the confident decisions, ``unsure`` is the share that would be uncertain with unlimited data.
     """
     result: dict[str, float | None] = {}
     for place, right, ours in _decided(known, lower, upper):
         confident = _confident(ours)
+        result[f"{place[0]}_answered"] = float((ours != NONE).mean())
         result[f"{place[0]}_confident_{place[1]}"] = float(confident.mean())
         result[f"{place[0]}_unsure_{place[1]}"] = _share(right == UNCERTAIN, confident)
     return result

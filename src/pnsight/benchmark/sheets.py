@@ -73,6 +73,7 @@ DECISIONS = Sheet(
     (
         *_SETTING,
         "caution",
+        *(f"{space}_answered" for space in _SPACES),
         *(
             f"{space}_{what}_{theta}"
             for space in _SPACES
