@@ -17,10 +17,10 @@ from pnsight.benchmark.settings import CAUTIONS, LEARNERS
 from pnsight.benchmark.summary import Row, as_percent, family, short
 from pnsight.populations import KINDS, NAMES
 
-CATALOG, RANDOM = "all of the catalog", "all random"
+MEANS = CATALOG, RANDOM = "all of the catalog", "all random"
 """What the means over many populations are called."""
 
-_ORDER = (CATALOG, RANDOM, *NAMES, *KINDS)
+_ORDER = (*MEANS, *NAMES, *KINDS)
 
 Columns = dict[str, list[Any]]
 
