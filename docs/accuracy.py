@@ -18,8 +18,16 @@ def page() -> str:
     """The whole page."""
     rows = benchmark.Results(RESULTS).rows()
     decided = benchmark.Results(RESULTS, benchmark.DECISIONS).rows()
-    parts = [_opening(), _paper(rows), _random(rows), _floor(rows), _intervals(rows), _agreement(rows)]
-    return "\n".join([*parts, _acting(decided)])
+    parts = [
+        _opening(),
+        _paper(rows),
+        _random(rows),
+        _floor(rows),
+        _intervals(rows),
+        _agreement(rows),
+        _acting(decided),
+    ]
+    return "\n".join(part for part in parts if part)
 
 
 def draw() -> None:
@@ -124,7 +132,7 @@ def _acting(rows: Sequence[summary.Row]) -> str:
     """What it is worth to act on each model, if that was measured."""
     if not rows:
         return ""
-    populations = sorted({str(row["population"]) for row in rows})
+    populations = {row["population"] for row in rows}
     budgets = ", ".join(f"{budget:,}" for budget in sorted({row["budget"] for row in rows}))
     return f"""## What acting on it is worth
 
@@ -135,7 +143,7 @@ means over the catalog's populations and over the random ones; the commands prin
 
 {command("pnsight bench decide")}
 
-### Decisions
+### Right and wrong decisions
 
 Over the exact and over all queries, at 0.3 and 0.5. Of all queries: how many have an answer, a confident decision
 (treat or not), and the oracle's decision. Of the confident ones: how many the oracle contradicts outright (wrong), and
