@@ -9,7 +9,7 @@ from typing import Any
 from pages import FIGURES, RESULTS, Columns, command, markdown, pictures
 
 from pnsight import benchmark
-from pnsight.benchmark import figures, flagship, summary
+from pnsight.benchmark import decision_tables, figures, flagship, summary
 
 FLOOR_POPULATION = "interaction:101"
 FLOOR_FIGURE = "error-by-budget.svg"
@@ -18,7 +18,17 @@ FLOOR_FIGURE = "error-by-budget.svg"
 def page() -> str:
     """The whole page."""
     rows = benchmark.Results(RESULTS).rows()
-    return "\n".join([_opening(), _paper(rows), _random(rows), _floor(rows), _intervals(rows), _decisions(rows)])
+    decided = benchmark.Results(RESULTS, benchmark.DECISIONS).rows()
+    parts = [
+        _opening(),
+        _paper(rows),
+        _random(rows),
+        _floor(rows),
+        _intervals(rows),
+        _agreement(rows),
+        _acting(decided),
+    ]
+    return "\n".join(part for part in parts if part)
 
 
 def headline() -> str:
@@ -36,7 +46,7 @@ def draw() -> None:
 def _opening() -> str:
     return """# How accurate the response-type model is
 
-Written from the rows in `benchmarks/results/fits.csv`, like [the paper's experiment](experiment.md). Errors are mean
+Written from the rows in `benchmarks/results`, like [the paper's experiment](experiment.md). Errors are mean
 absolute errors of the PNS bounds against the exact oracle. Nothing in the model is chosen with the oracle, and nothing
 about it was chosen on the populations and seeds shown here: development used samples with seeds 11 to 30 of the
 catalog, and random populations with seeds 1 to 5.
@@ -121,8 +131,8 @@ width; then by the rows that a query has in both tables together. 200,000 rows a
 """
 
 
-def _decisions(rows: Sequence[summary.Row]) -> str:
-    columns = summary.decision_table(
+def _agreement(rows: Sequence[summary.Row]) -> str:
+    columns = summary.agreement_table(
         [row for row in rows if row["learner"] in ("plug-in", "mask-mlp", "response-types")]
     )
     if not columns:
@@ -132,7 +142,65 @@ def _decisions(rows: Sequence[summary.Row]) -> str:
 Over all 59,049 queries at 200,000 rows: how often the decision at 0.3 and at 0.5 agrees with the oracle's, and which
 share of the confident ones the oracle contradicts outright. The true PNS of direct-positive is .5023, next to 0.5.
 
-{command("pnsight bench show decisions")}
+{command("pnsight bench show agreement")}
 
 {markdown(columns)}
 """
+
+
+def _acting(rows: Sequence[summary.Row]) -> str:
+    """What it is worth to act on each model, if that was measured."""
+    if not rows:
+        return ""
+    populations = {row["population"] for row in rows}
+    budgets = ", ".join(f"{budget:,}" for budget in sorted({row["budget"] for row in rows}))
+    return f"""## What acting on it is worth
+
+An error of the bounds does not say what a wrong decision costs. So plug-in, Mask-MLP (threshold 300, the paper's
+protocol) and the response-type model, plain and with caution, are used as a user would, on {len(populations)}
+populations with {budgets} rows a table, and what they lead to is computed from the true law. The tables below are
+means over the catalog's populations and over the random ones; the commands print every population as well.
+
+{command("pnsight bench decide")}
+
+### Right and wrong decisions
+
+Over the exact and over all queries, at 0.3 and 0.5. Of all queries: how many have an answer, a confident decision
+(treat or not), and the oracle's decision. Of the confident ones: how many the oracle contradicts outright (wrong), and
+how many are uncertain with unlimited data (oracle unsure).
+
+{command("pnsight bench show decisions")}
+
+{markdown(_means(decision_tables.decision_table(rows)))}
+
+### Budgets
+
+`pnsight select` spends a budget for a tenth, a quarter and half of the people. Numbers are shares of all people who
+surely respond because of it: the true lower bounds of those treated, by their true numbers. The oracle's choice is the
+best possible; `lost` is by how much the model's own choice, spent on people in its order until the budget is used up,
+brings less, and `lost of it` the same as a share of the oracle's. `promised` is the guaranteed gain that the model
+reports; `kept` counts the fits that deliver at least that.
+
+{command("pnsight bench show selection")}
+
+{markdown(_means(decision_tables.selection_table(rows)))}
+
+### The best groups
+
+The hundred groups with the highest lower bounds, among the queries that truly hold at least 1% of the people, and the
+hundred best of all exact profiles. One is right if its true lower bound reaches that of the oracle's hundredth, so that
+ties are no mistakes. Many groups are nearly alike, so beside it stands how high the model's hundred truly are on
+average, and the oracle's. With caution, the low end of the interval ranks. The last columns are about the list of
+`pnsight rank`, up to 20 groups without near-copies: by how much its estimates are above the truth on average, and by
+how much it says they are.
+
+{command("pnsight bench show top")}
+
+{markdown(_means(decision_tables.top_table(rows)))}
+"""
+
+
+def _means(columns: Columns) -> Columns:
+    """The lines that are means over many populations."""
+    kept = [row for row, name in enumerate(columns["population"]) if name in decision_tables.MEANS]
+    return {name: [values[row] for row in kept] for name, values in columns.items()}

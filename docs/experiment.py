@@ -211,9 +211,9 @@ uncertain) agrees with the oracle's, and which share of the confident ones the o
 or undefined answer counts as disagreement and is not confident.
 The true PNS of direct-positive is .5023, next to the threshold of 0.5.
 
-{command("pnsight bench show decisions")}
+{command("pnsight bench show agreement")}
 
-{markdown(summary.decision_table(rows))}
+{markdown(summary.agreement_table(rows))}
 """
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import accuracy
+import case_study
 import experiment
 import typer.main
 from transcripts import refreshed
@@ -113,6 +114,7 @@ PAGES: list[tuple[Path, Callable[[], str]]] = [
     (DOCS / "experiment.md", lambda: NOTE + experiment.page()),
     (DOCS / "accuracy.md", lambda: NOTE + accuracy.page()),
     (DOCS.parent / "README.md", readme),
+    (DOCS / "case-study.md", lambda: NOTE + case_study.page()),
     *(
         (page, partial(refreshed, page))
         for page in (

@@ -20,3 +20,18 @@ def fit_row(**changes):
         "mask_upper_mae": 0.03,
     }
     return {**plain, **changes}
+
+
+def decision_row(**changes):
+    """A made-up row of the benchmark of decisions."""
+    from pnsight.benchmark import DECISIONS
+
+    plain = {
+        **dict.fromkeys(DECISIONS.columns, 0.01),
+        "population": "mediator",
+        "budget": 200_000,
+        "learner": "plug-in",
+        "caution": "plain",
+        "note": "",
+    }
+    return {**plain, **changes}

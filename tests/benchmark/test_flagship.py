@@ -10,7 +10,7 @@ from fit_rows import fit_row
 from pnsight.benchmark import Results
 from pnsight.benchmark.flagship import against_paper, headline, interval_table, on_random_populations, paper_ratios
 from pnsight.benchmark.paper import reported
-from pnsight.benchmark.tables import TABLES, table_of
+from pnsight.benchmark.tables import TABLES, sheet_of, table_of
 
 PLUG_IN = {"learner": "plug-in", "threshold": "", "validation": "", "dropped": "undefined"}
 OURS = {"learner": "response-types", "threshold": "", "validation": ""}
@@ -94,5 +94,5 @@ def test_coverage_is_the_mean_over_the_fits_of_a_population_or_kind():
 @pytest.mark.parametrize("what", ["table-1", *TABLES])
 def test_the_results_in_the_repository_make_every_table(what):
     results = Path(__file__).parents[2] / "benchmarks" / "results"
-    columns = table_of(what, Results(results).rows())
+    columns = table_of(what, Results(results, sheet_of(what)).rows())
     assert len({len(values) for values in columns.values()}) <= 1

@@ -35,26 +35,33 @@ def fit_and_score(setting: Setting) -> list[Row]:
     study, held_out = sampled(setting.population, setting.budget, setting.seed), None
     if setting.held_out:
         study, held_out = split_rows(study, setting.held_out, np.random.default_rng([setting.seed, 2]))
-    started = time.perf_counter()
-    try:
-        model = setting.model().fit(study)
-    except ModelError as error:
-        return [{**asdict(setting), "note": str(error), "seconds": time.perf_counter() - started}]
-    seconds = time.perf_counter() - started
+    model, told = timed_fit(setting, study)
+    if model is None:
+        return [told]
     known = truth(setting.population)
     lower, upper = raw_bounds(model, known)
     shared = {
-        **asdict(setting),
+        **told,
         **_learned(model),
         **crossings(known, lower, upper),
         **decision_scores(known, lower, upper),
         **_interval_scores(model, known),
         **_held_out_errors(model, held_out),
-        "seconds": seconds,
     }
     kept = _kept(setting, lower, upper)
     rows = [{**shared, "dropped": name, **errors(known, lower, upper, keep)} for name, keep in kept.items()]
     return [_without_mask(row) for row in rows] if _space(model) == "exact" else rows
+
+
+def timed_fit(setting: Setting, study: Study) -> tuple[Model | None, Row]:
+    """The fitted model, or none if it cannot be fitted; and what to note in any case: setting, seconds, why not."""
+    started = time.perf_counter()
+    model: Model | None
+    try:
+        model, note = setting.model().fit(study), {}
+    except ModelError as error:
+        model, note = None, {"note": str(error)}
+    return model, {**asdict(setting), **note, "seconds": time.perf_counter() - started}
 
 
 def _without_mask(row: Row) -> Row:

@@ -10,7 +10,7 @@ import os
 import platform
 import shlex
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import fields
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -18,41 +18,21 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from pnsight._version import __version__
-from pnsight.benchmark.scores import SUPPORT_BANDS, THETAS
-from pnsight.benchmark.settings import BASELINE, CONVENTIONS, Setting
+from pnsight.benchmark.settings import Setting
+from pnsight.benchmark.sheets import FITS, Sheet
 from pnsight.errors import OutputError
 
-_SPACES = ("exact", "mask")
-COLUMNS: Sequence[str] = (
-    *(field.name for field in fields(Setting)),
-    "dropped",
-    "chosen_threshold",
-    "examples",
-    "lower_epoch",
-    "upper_epoch",
-    *(f"{space}_{what}" for space in _SPACES for what in ("lower_mae", "upper_mae", "scored", "crossed")),
-    *(f"{space}_{what}_{theta}" for space in _SPACES for theta in THETAS for what in ("agree", "wrong")),
-    *(f"{space}_{what}" for space in _SPACES for what in ("lower_covered", "upper_covered", "width")),
-    *(f"covered_from_{start}" for start in SUPPORT_BANDS),
-    "held_out_queries",
-    "held_out_lower_mae",
-    "held_out_upper_mae",
-    "seconds",
-    "run",
-    "note",
-)
-"""Columns of the results, in order."""
-
-_WORDS = ("population", "learner", "threshold", "validation", "dropped", "run", "note")
+_WORDS = ("population", "learner", "threshold", "validation", "run", "note")
 _VERSIONED = ("numpy", "scipy", "jax", "jaxlib", "optax", "scikit-learn", "duckdb", "narwhals")
 
 
 class Results:
-    """The rows in a folder: `fits.csv`, and `runs.jsonl` with the machine, versions and command of each run."""
+    """The rows of one sheet in a folder, and `runs.jsonl` with the machine, versions and command of each run."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, sheet: Sheet = FITS) -> None:
         self.folder = folder
-        self.path = folder / "fits.csv"
+        self.sheet = sheet
+        self.path = folder / sheet.name
 
     def rows(self) -> list[dict[str, Any]]:
         """All complete rows, numbers as numbers and blanks as None."""
@@ -60,10 +40,14 @@ class Results:
             return []
         text = self.path.read_text(encoding="utf-8")
         complete = text[: text.rfind("\n") + 1]
-        if complete and complete.split("\n", 1)[0] != ",".join(COLUMNS):
+        if complete and complete.split("\n", 1)[0] != ",".join(self.sheet.columns):
             self._refuse_columns()
-        rows = [_typed(row) for row in csv.DictReader(io.StringIO(complete))]
-        return list({(_setting(row), row["dropped"]): row for row in reversed(rows)}.values())[::-1]
+        rows = [self._typed(row) for row in csv.DictReader(io.StringIO(complete))]
+        return list({(_setting(row), row[self.sheet.part]): row for row in reversed(rows)}.values())[::-1]
+
+    def _typed(self, row: dict[str, str]) -> dict[str, Any]:
+        words = (*_WORDS, self.sheet.part)
+        return {name: text if name in words else _number(text) for name, text in row.items()}
 
     def _refuse_columns(self) -> NoReturn:
         raise OutputError(f"{str(self.path)!r} has other columns than this version writes; name another --results.")
@@ -87,7 +71,7 @@ class Results:
     def add(self, rows: Iterable[dict[str, Any]], run: str) -> None:
         """Append the rows of one fit in one write."""
         buffer = io.StringIO()
-        writer = csv.DictWriter(buffer, COLUMNS, lineterminator="\n", extrasaction="raise")
+        writer = csv.DictWriter(buffer, self.sheet.columns, lineterminator="\n", extrasaction="raise")
         writer.writerows({name: _cell(value) for name, value in {**row, "run": run}.items()} for row in rows)
         self._append(self.path.name, buffer.getvalue())
 
@@ -106,21 +90,15 @@ class Results:
         content = self.path.read_bytes() if self.path.exists() else b""
         whole = content.rfind(b"\n") + 1
         last = content.rfind(b"\n", 0, max(0, whole - 1)) + 1
-        if _first_of_two(content[last:whole].decode()):
+        if self.sheet.goes_on(content[last:whole].decode()):
             whole = last
         if whole < len(content):
             os.truncate(self.path, whole)
-        header = ",".join(COLUMNS)
+        header = ",".join(self.sheet.columns)
         if not whole:
             self._append(self.path.name, header + "\n")
         elif content.split(b"\n", 1)[0].decode() != header:
             self._refuse_columns()
-
-
-def _first_of_two(line: str) -> bool:
-    """Whether a line is the first of a plug-in fit's two, so that the second is missing if nothing follows it."""
-    row = dict(zip(COLUMNS, next(csv.reader([line]), []), strict=False))
-    return row.get("learner") == BASELINE and row.get("dropped") == CONVENTIONS[0]
 
 
 def environment() -> dict[str, Any]:
@@ -162,10 +140,6 @@ def _cell(value: Any) -> Any:
     if isinstance(value, float):
         return f"{value:.6g}"
     return "" if value is None else value
-
-
-def _typed(row: dict[str, str]) -> dict[str, Any]:
-    return {name: text if name in _WORDS else _number(text) for name, text in row.items()}
 
 
 def _number(text: str) -> float | int | None:

@@ -11,6 +11,7 @@ from joblib import Parallel, delayed, parallel_config
 
 from pnsight.benchmark.results import Results, command_line
 from pnsight.benchmark.settings import Setting
+from pnsight.benchmark.sheets import Measure
 from pnsight.errors import PnsightError
 from pnsight.progress import Progress, silent
 
@@ -35,24 +36,24 @@ def run(
     done = results.done()
     missing = [setting for setting in settings if setting not in done]
     progress(0, len(missing), f"{len(settings) - len(missing)} were there")
-    for count, (setting, rows) in enumerate(_fits(missing, jobs, backend), start=1):
+    for count, (setting, rows) in enumerate(_fits(missing, results.sheet.measure, jobs, backend), start=1):
         results.add(rows, name)
         progress(count, len(missing), f"{setting.population} {setting.budget} {setting.learner}")
     return len(missing)
 
 
-def _fits(settings: Iterable[Setting], jobs: int, backend: str) -> Iterator[tuple[Setting, list[dict[str, Any]]]]:
+def _fits(
+    settings: Iterable[Setting], measure: Measure, jobs: int, backend: str
+) -> Iterator[tuple[Setting, list[dict[str, Any]]]]:
     with _one_thread(), _workers(backend, jobs):
         yield from Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")(
-            delayed(_fit)(setting) for setting in settings
+            delayed(_fit)(setting, measure) for setting in settings
         )
 
 
-def _fit(setting: Setting) -> tuple[Setting, list[dict[str, Any]]]:
+def _fit(setting: Setting, measure: Measure) -> tuple[Setting, list[dict[str, Any]]]:
     """Run in the worker, where the numerical libraries are loaded after the limits are set."""
-    from pnsight.benchmark.fit import fit_and_score
-
-    return setting, fit_and_score(setting)
+    return setting, measure(setting)
 
 
 @contextmanager

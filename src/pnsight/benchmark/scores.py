@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -56,15 +57,44 @@ def decision_scores(known: Truth, lower: FloatArray, upper: FloatArray) -> dict[
     A query without an answer, or with lower above upper, agrees with nothing and is not confident.
     """
     result: dict[str, float | None] = {}
+    for place, right, ours in _decided(known, lower, upper):
+        contradicted = (right != ours) & (right != UNCERTAIN)
+        result[f"{place[0]}_agree_{place[1]}"] = float((right == ours).mean()) if (ours != NONE).any() else None
+        result[f"{place[0]}_wrong_{place[1]}"] = _share(contradicted, _confident(ours))
+    return result
+
+
+def confidence_scores(known: Truth, lower: FloatArray, upper: FloatArray) -> dict[str, float | None]:
+    """By space, share of queries with an answer; by space and theta, with a confident decision, and its foundation.
+
+    Of the confident decisions, ``unsure`` is the share that would be uncertain with unlimited data.
+    """
+    result: dict[str, float | None] = {}
+    for place, right, ours in _decided(known, lower, upper):
+        confident = _confident(ours)
+        result[f"{place[0]}_answered"] = float((ours != NONE).mean())
+        result[f"{place[0]}_confident_{place[1]}"] = float(confident.mean())
+        result[f"{place[0]}_unsure_{place[1]}"] = _share(right == UNCERTAIN, confident)
+    return result
+
+
+def _decided(
+    known: Truth, lower: FloatArray, upper: FloatArray
+) -> Iterator[tuple[tuple[str, float], npt.NDArray[np.str_], npt.NDArray[np.str_]]]:
+    """By (space, theta): the decisions of the oracle and ours."""
     for theta in THETAS:
         right, ours = decisions(known.lower, known.upper, theta), decisions(lower, upper, theta)
         for space, inside in {"exact": known.exact, "mask": np.ones_like(known.exact)}.items():
-            a, b = right[inside], ours[inside]
-            confident = (b == TREAT) | (b == NOT)
-            contradicted = confident & (a != b) & (a != UNCERTAIN)
-            result[f"{space}_agree_{theta}"] = float((a == b).mean()) if (b != NONE).any() else None
-            result[f"{space}_wrong_{theta}"] = float(contradicted.sum() / confident.sum()) if confident.any() else None
-    return result
+            yield (space, theta), right[inside], ours[inside]
+
+
+def _confident(words: npt.NDArray[np.str_]) -> npt.NDArray[np.bool_]:
+    return np.isin(words, (TREAT, NOT))
+
+
+def _share(these: npt.NDArray[np.bool_], among: npt.NDArray[np.bool_]) -> float | None:
+    """Share of these among those; None if there are none to be among."""
+    return float(these[among].mean()) if among.any() else None
 
 
 SUPPORT_BANDS = (0, 1, 30, 300)

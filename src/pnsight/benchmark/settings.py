@@ -84,6 +84,9 @@ PLAIN = (BASELINE, FLAGSHIP)
 CONVENTIONS = ("undefined", "infeasible")
 """What is dropped before the plug-in is scored: answers that are undefined, or also those with lower above upper."""
 
+CAUTIONS = ("plain", "cautious")
+"""How a decision is made: by the bounds, or by the far ends of their intervals."""
+
 
 @dataclass(frozen=True)
 class Grid:
@@ -189,3 +192,17 @@ PRESETS: dict[str, tuple[Grid, ...]] = {
     ),
 }
 """Named grids; every part can be overridden on the command line."""
+
+DECIDED: tuple[Grid, ...] = (
+    Grid(
+        budgets=(200_000,), seeds=(51, 52, 53), learners=("plug-in", "response-types", "mask-mlp"), thresholds=("300",)
+    ),
+    Grid(
+        [f"{kind}:{seed}" for kind in KINDS for seed in REPORTING_SEEDS[:2]],
+        (200_000,),
+        (1,),
+        ("plug-in", "response-types", "mask-mlp"),
+        ("300",),
+    ),
+)
+"""What the benchmark of decisions fits."""

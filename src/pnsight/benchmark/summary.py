@@ -254,7 +254,7 @@ def _usual(rows: Sequence[Row]) -> list[Row]:
     return [row for row in fits(rows) if row["threshold"] in ("", "300", "auto") and row["dropped"] != "infeasible"]
 
 
-def decision_table(rows: Sequence[Row], budget: int = 200_000) -> dict[str, list[Any]]:
+def agreement_table(rows: Sequence[Row], budget: int = 200_000) -> dict[str, list[Any]]:
     """Decisions over all queries against the oracle's: agreement, and confident answers that it contradicts."""
     groups: dict[tuple[str, ...], list[Row]] = defaultdict(list)
     for row in _usual(rows):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pnsight.benchmark import flagship, summary
+from pnsight.benchmark import decision_tables, flagship, summary
+from pnsight.benchmark.sheets import DECISIONS, FITS, Sheet
 from pnsight.benchmark.summary import Row
 
 TABLES: Mapping[str, Callable[[Sequence[Row]], dict[str, list[Any]]]] = {
@@ -18,11 +19,19 @@ TABLES: Mapping[str, Callable[[Sequence[Row]], dict[str, list[Any]]]] = {
     "auto": summary.gap_to_oracle,
     "thresholds": summary.preferred_thresholds,
     "crossings": summary.crossing_table,
-    "decisions": summary.decision_table,
+    "agreement": summary.agreement_table,
     "held-out": summary.held_out_table,
     "runs": summary.runs_table,
+    "decisions": decision_tables.decision_table,
+    "selection": decision_tables.selection_table,
+    "top": decision_tables.top_table,
 }
 """All but Table 1, which depends on who chooses the threshold."""
+
+
+def sheet_of(what: str) -> Sheet:
+    """The sheet whose rows the table of that name is made of."""
+    return DECISIONS if what in ("decisions", "selection", "top") else FITS
 
 
 def table_of(what: str, rows: Sequence[Row], rule: str = summary.ORACLE) -> dict[str, list[Any]]:

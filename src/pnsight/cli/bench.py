@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -61,32 +62,77 @@ class What(StrEnum):
     AUTO = "auto"
     THRESHOLDS = "thresholds"
     CROSSINGS = "crossings"
-    DECISIONS = "decisions"
+    AGREEMENT = "agreement"
     HELD_OUT = "held-out"
     RUNS = "runs"
+    DECISIONS = "decisions"
+    SELECTION = "selection"
+    TOP = "top"
 
 
 ResultsOption = Annotated[Path, typer.Option("--results", help="Folder with the results.")]
 ListOption = str | None
+PopulationsOption = Annotated[
+    ListOption, typer.Option("--populations", help="Comma-separated, instead of the preset's.")
+]
+BudgetsOption = Annotated[ListOption, typer.Option("--budgets", help="Rows of each table, comma-separated.")]
+SeedsOption = Annotated[ListOption, typer.Option("--seeds", help="Comma-separated.")]
+ThresholdsOption = Annotated[ListOption, typer.Option("--thresholds", help="Numbers or auto, comma-separated.")]
+LearnersOption = Annotated[ListOption, typer.Option("--learners", help="Comma-separated.")]
+ValidationsOption = Annotated[ListOption, typer.Option("--validations", help="queries, rows or both.")]
+JobsOption = Annotated[int, typer.Option("--jobs", help="Fits at a time, one thread each.", callback=within(1))]
+BackendOption = Annotated[Backend, typer.Option("--backend", help="Where fits run.")]
 DEFAULT_RESULTS = Path("benchmarks/results")
 
 
 @app.command("run")
 def run(
     preset: Annotated[Preset, typer.Option("--preset", help="Which experiment.")] = Preset.QUICK,
-    populations: Annotated[
-        ListOption, typer.Option("--populations", help="Comma-separated, instead of the preset's.")
-    ] = None,
-    budgets: Annotated[ListOption, typer.Option("--budgets", help="Rows of each table, comma-separated.")] = None,
-    seeds: Annotated[ListOption, typer.Option("--seeds", help="Comma-separated.")] = None,
-    thresholds: Annotated[ListOption, typer.Option("--thresholds", help="Numbers or auto, comma-separated.")] = None,
-    learners: Annotated[ListOption, typer.Option("--learners", help="Comma-separated.")] = None,
-    validations: Annotated[ListOption, typer.Option("--validations", help="queries, rows or both.")] = None,
-    jobs: Annotated[int, typer.Option("--jobs", help="Fits at a time, one thread each.", callback=within(1))] = 2,
-    backend: Annotated[Backend, typer.Option("--backend", help="Where fits run.")] = Backend.LOKY,
+    populations: PopulationsOption = None,
+    budgets: BudgetsOption = None,
+    seeds: SeedsOption = None,
+    thresholds: ThresholdsOption = None,
+    learners: LearnersOption = None,
+    validations: ValidationsOption = None,
+    jobs: JobsOption = 2,
+    backend: BackendOption = Backend.LOKY,
     results: ResultsOption = DEFAULT_RESULTS,
 ) -> None:
     """Fit what is missing of an experiment; a run that was stopped goes on where it was."""
+    settings = _settings(
+        pnsight.benchmark.PRESETS[preset], populations, budgets, seeds, thresholds, learners, validations
+    )
+    _run(settings, pnsight.benchmark.Results(results), jobs, backend)
+
+
+@app.command("decide")
+def decide(
+    populations: PopulationsOption = None,
+    budgets: BudgetsOption = None,
+    seeds: SeedsOption = None,
+    thresholds: ThresholdsOption = None,
+    learners: LearnersOption = None,
+    validations: ValidationsOption = None,
+    jobs: JobsOption = 2,
+    backend: BackendOption = Backend.LOKY,
+    results: ResultsOption = DEFAULT_RESULTS,
+) -> None:
+    """Fit what is missing, then decide, spend budgets and rank by each model, and score that against the oracle."""
+    settings = _settings(pnsight.benchmark.DECIDED, populations, budgets, seeds, thresholds, learners, validations)
+    pnsight.benchmark.refuse_exact_learners(settings)
+    _run(settings, pnsight.benchmark.Results(results, pnsight.benchmark.DECISIONS), jobs, backend)
+
+
+def _settings(
+    grids: Sequence[pnsight.benchmark.Grid],
+    populations: ListOption,
+    budgets: ListOption,
+    seeds: ListOption,
+    thresholds: ListOption,
+    learners: ListOption,
+    validations: ListOption,
+) -> list[pnsight.benchmark.Setting]:
+    """All settings of the grids, with the choices made on the command line."""
     chosen = {
         "populations": _words(populations),
         "budgets": _numbers("--budgets", budgets),
@@ -96,11 +142,16 @@ def run(
         "validations": _words(validations),
     }
     changes: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
-    grids = [replace(grid, **changes) for grid in pnsight.benchmark.PRESETS[preset]]
-    settings = list(dict.fromkeys(setting for grid in grids for setting in grid.settings()))
+    changed = [replace(grid, **changes) for grid in grids]
+    settings = list(dict.fromkeys(setting for grid in changed for setting in grid.settings()))
     if not settings:
         raise PnsightError("these choices leave nothing to fit; threshold auto, for one, needs --validations rows.")
-    store = pnsight.benchmark.Results(results)
+    return settings
+
+
+def _run(
+    settings: list[pnsight.benchmark.Setting], store: pnsight.benchmark.Results, jobs: int, backend: Backend
+) -> None:
     with bar("fits") as progress:
         fitted = pnsight.benchmark.run(settings, store, jobs, backend, progress)
     say(f"{fitted} fitted, {len(settings) - fitted} were there; results in {store.path}")
@@ -116,15 +167,19 @@ def show(
     out: OutOption = None,
 ) -> None:
     """Show what the runs found: Table 1 with ours beside the paper's, or one of the other tables."""
-    rows = pnsight.benchmark.Results(results).rows()
+    sheet = pnsight.benchmark.sheet_of(what)
+    rows = pnsight.benchmark.Results(results, sheet).rows()
     if not rows:
-        raise PnsightError(f"no results in {str(results)!r}; make some with: pnsight bench run --results {results}")
+        command = "decide" if sheet == pnsight.benchmark.DECISIONS else "run"
+        raise PnsightError(
+            f"no results in {str(results)!r}; make some with: pnsight bench {command} --results {results}"
+        )
     columns = pnsight.benchmark.table_of(what, rows, rule)
     if not columns:
         raise PnsightError(f"the results in {str(results)!r} hold no fits for {what}; see pnsight bench run --help.")
     emit(columns, format, out)
     if figures is not None:
-        _draw_sweeps(rows, figures)
+        _draw_sweeps(pnsight.benchmark.Results(results).rows(), figures)
 
 
 def _draw_sweeps(rows: list[dict[str, Any]], folder: Path) -> None:
