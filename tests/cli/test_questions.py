@@ -87,3 +87,10 @@ def test_an_observational_table_can_stand_alone(run, tmp_path):
     assert alone["status"] == "undefined"
     (assumed,) = run("query", tmp_path / "model", "--assume", "exogenous", "--format", "csv").rows
     assert ends(assumed) == pytest.approx((0.3, 0.6))
+
+
+def test_explain_says_what_a_model_is_and_how_it_answers(sexes, run, attempt):
+    told = run("explain", sexes).out
+    assert told.startswith("plug-in model of Study(experimental rows: 4,000")
+    assert "Nothing was learned." in told
+    assert "no model folder" in attempt("explain", sexes / "nothing").err

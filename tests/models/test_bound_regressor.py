@@ -81,6 +81,10 @@ def test_auto_tries_thresholds_that_leave_enough_examples_and_keeps_the_best(stu
     model = MaskMLP(threshold="auto", epochs=20).fit(study)
     assert model.threshold_ == min(model.tried_, key=model.tried_.get)
     assert len(model.tried_) > 1
+    told = model.explain()
+    assert f"Learned from {model.examples_:,} queries with at least {model.threshold_:,} rows" in told
+    assert all(f"{error:.6f}" in told for error in model.tried_.values())
+    assert f"epoch {model.best_epochs_[0]:,} (lower end)" in told
 
 
 def test_auto_needs_validation_by_rows(study):

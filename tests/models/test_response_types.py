@@ -443,7 +443,7 @@ def test_the_explanation_names_what_was_chosen(model):
     assert [words for words, _, _ in chosen.rungs] == ["the same for everyone", "2 indices, 8 units, decay 0.05"]
     assert sum(weight for _, _, weight in chosen.rungs) == pytest.approx(1)
     assert "2 indices, 8 units, decay 0.05" in text
-    assert "Shrinkage: the networks are worth" in text
+    assert "Shrinkage: " in text
     assert "Covariates of the experimental table: " in text
     assert "Covariates of the observational table: " in text
     assert f"times {chosen.factor:.2f}" in text

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from pnsight._version import __version__
-from pnsight.cli import ask, bench, check, decide, demo, fit, oracle, query, rank, select, simulate
+from pnsight.cli import ask, bench, check, decide, demo, explain, fit, oracle, query, rank, select, simulate
 from pnsight.errors import PnsightError
 
 app = typer.Typer(
@@ -27,6 +27,7 @@ app.command("simulate")(simulate.simulate)
 app.command("oracle")(oracle.oracle)
 app.command("check")(check.check)
 app.command("fit")(fit.fit)
+app.command("explain")(explain.explain)
 app.command("query")(query.query)
 app.command("decide")(decide.decide)
 app.command("ask")(ask.ask)

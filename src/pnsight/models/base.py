@@ -86,6 +86,10 @@ class Model(ABC):
         self.study_ = study
         return self
 
+    @abstractmethod
+    def explain(self) -> str:
+        """What was chosen when fitting, and on what evidence, in words."""
+
     @property
     def study(self) -> Study:
         """The study the model was fitted to."""

@@ -27,6 +27,7 @@ from pnsight.models.pairs import NetworkPair, Pair, fit_networks, fit_regressors
 from pnsight.progress import Progress, silent
 from pnsight.schema import OPEN, Codes, QueryLike
 from pnsight.study import Study
+from pnsight.text import aligned
 
 AUTO_THRESHOLDS = (100, 200, 300, 500, 1000, 2000)
 """Thresholds that ``threshold="auto"`` chooses among."""
@@ -220,6 +221,20 @@ class BoundRegressor(Model):
         if self.regressor is not None:
             raise ModelError("a model with regressor= of another library cannot be saved; save the default network.")
         return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "regressor"}
+
+    def explain(self) -> str:
+        """The threshold and the epochs, and the errors that they were chosen by."""
+        _ = self.study
+        told = [
+            f"Learned from {self.examples_:,} queries with at least {self.threshold_:,} rows in both tables.",
+            "Thresholds tried, by the mean squared error on held-out "
+            + ("rows' own bounds:" if self.validation == "rows" else "queries, which share rows with the others:"),
+            aligned({"threshold": list(self.tried_), "error": [f"{error:.6f}" for error in self.tried_.values()]}),
+        ]
+        if isinstance(self.pair_, NetworkPair):
+            lower, upper = self.pair_.best_epochs
+            told.append(f"Networks kept at epoch {lower:,} (lower end) and {upper:,} (upper end) of {self.epochs:,}.")
+        return "\n".join(told)
 
     def state(self) -> tuple[Mapping[str, Any], Mapping[str, np.ndarray[Any, Any]]]:
         """Chosen threshold, errors of those tried, and the networks' weights."""

@@ -79,7 +79,7 @@ class Choices:
             "Networks tried, by the log-likelihood of a held-out row (each profile counts alike), and their weight:",
             aligned(tried),
             "",
-            f"Shrinkage: the networks are worth {_rows(self.strength)} of a profile's own.",
+            f"Shrinkage: {_shrinkage(self.strength)}.",
         ]
         for table, classes, seen, borrowed, _ in self.covariates:
             kind = "independent" if classes == 1 else f"independent within {classes} latent classes"
@@ -98,5 +98,7 @@ def _infinite(strength: float | str) -> float:
     return np.inf if strength == "infinite" else float(strength)
 
 
-def _rows(strength: float) -> str:
-    return "any number" if np.isinf(strength) else f"{strength:,.0f} rows"
+def _shrinkage(strength: float) -> str:
+    if np.isinf(strength):
+        return "none; beside the networks, a profile's own rows did not help to foretell those left out"
+    return f"a profile's own rows are weighed against the networks, which are worth {strength:,.0f} rows"

@@ -67,6 +67,15 @@ class PlugIn(LawModel):
         """What the constructor was given."""
         return {"quantity": self.quantity, "mix": self.mix, "population": self.population}
 
+    def explain(self) -> str:
+        """Nothing was chosen: how answers are made."""
+        how = {
+            "rows": "Each answer puts the rows of its query into the formulas.",
+            "profiles": "Each answer averages the laws of its query's profiles, as their own rows show them, over the "
+            f"{self.population} people.",
+        }
+        return f"Nothing was learned. {how[self.mix]}"
+
     @property
     def pools_rows(self) -> bool:
         """Whether open queries add up rows."""

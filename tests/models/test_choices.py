@@ -1,0 +1,34 @@
+"""What a fit chose can be stored and read."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from pnsight.models.choices import Choices, CovariateChoice
+
+
+def chosen(strength: float, factor: float | None = 1.6) -> Choices:
+    covariates = (CovariateChoice("experimental", 2, 0.25, True, ((1, -3.5), (2, -3.25))),)
+    return Choices((("2 indices", 0.0, 1.0),), strength, ((30.0, -0.5), (np.inf, -0.75)), (0, 0), factor, covariates)
+
+
+@pytest.mark.parametrize("strength", [30.0, np.inf])
+def test_choices_come_back_from_json(strength):
+    assert Choices.from_plain(json.loads(json.dumps(chosen(strength).plain()))) == chosen(strength)
+
+
+def test_the_words_say_how_the_rows_of_a_profile_count():
+    assert "weighed against the networks, which are worth 30 rows" in str(chosen(30.0))
+    assert "Shrinkage: none" in str(chosen(np.inf))
+
+
+def test_the_words_say_what_the_covariates_are_like():
+    assert "experimental table: independent within 2 latent classes; profiles as counted weigh 25.0%" in str(chosen(30))
+
+
+def test_without_intervals_there_are_no_words_about_them():
+    assert "Intervals: standard errors from simulated studies, times 1.60." in str(chosen(30))
+    assert "Intervals" not in str(chosen(30, None))
