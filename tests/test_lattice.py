@@ -49,6 +49,15 @@ def test_matching_queries_to_profiles_equals_a_direct_count(study, data):
 
 
 @given(study=studies(), data=st.data())
+def test_queries_that_fix_some_covariates_alike_are_summed_as_directly(study, data):
+    queries = data.draw(codes_of(study.schema))
+    alike = data.draw(st.lists(st.booleans(), min_size=len(study.schema.names), max_size=len(study.schema.names)))
+    queries[:, alike] = queries[:1, alike]
+    found = lattice.sum_over(study.schema, queries, study.profiles, study.counts)
+    np.testing.assert_array_equal(found, counted_directly(queries, study.profiles, study.counts))
+
+
+@given(study=studies(), data=st.data())
 def test_the_profiles_a_query_covers_are_those_that_a_direct_count_counts(study, data):
     queries = data.draw(codes_of(study.schema))
     each = counted_directly(queries, study.profiles, np.eye(len(study.profiles)))

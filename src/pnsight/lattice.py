@@ -107,6 +107,9 @@ def roll_up(schema: Schema, profiles: Codes, values: FloatArray) -> FloatArray:
 
 def sum_over(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray) -> FloatArray:
     """Sums over the profiles that each of the given queries covers, shape (queries, k)."""
+    some = covered(profiles, _agreed(queries))
+    if len(some) < len(profiles):
+        profiles, values = profiles[some], values[some]
     if schema.shape and schema.exact_size <= np.iinfo(np.int64).max and not (queries == OPEN).any():
         return _looked_up(_number(schema, queries), _number(schema, profiles), values)
     by_matching = len(queries) * len(profiles) * max(1, len(schema.names))
@@ -115,6 +118,14 @@ def sum_over(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray
     step = max(1, _MATCH_CELLS // max(1, len(profiles)))
     parts = [match(queries[i : i + step], profiles) @ values for i in range(0, len(queries), step)]
     return np.concatenate(parts) if parts else np.zeros((0, values.shape[1]))
+
+
+def _agreed(queries: Codes) -> npt.NDArray[np.int32]:
+    """The query that fixes what all of these fix alike: profiles outside it concern none of them."""
+    if not len(queries):
+        return np.full(queries.shape[1], OPEN, dtype=np.int32)
+    alike = (queries == queries[0]).all(axis=0)
+    return np.where(alike, queries[0], np.int32(OPEN))
 
 
 def covered(profiles: Codes, query: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:

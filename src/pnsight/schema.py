@@ -174,12 +174,12 @@ class Schema:
         """Number of levels of each covariate."""
         return tuple(len(covariate.levels) for covariate in self.covariates)
 
-    @property
+    @cached_property
     def exact_size(self) -> int:
         """Number of exact queries (profiles)."""
         return math.prod(self.shape)
 
-    @property
+    @cached_property
     def mask_size(self) -> int:
         """Number of all queries, each covariate fixed or open."""
         return math.prod(levels + 1 for levels in self.shape)

@@ -8,8 +8,9 @@ every quantity, with no threshold and no filter. Only the law is identified, not
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from itertools import islice
 from statistics import NormalDist
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -50,6 +51,9 @@ MANY_PROFILES = 8192
 
 JUDGED_PROFILES = 4096
 """Profiles that rung, strength and factor are chosen on; of more, a random part speaks for all."""
+
+_LAWS_TOGETHER = 4096
+"""Laws, of queries and members, that are bounded in one go: the members of a few queries, or one member of many."""
 
 
 @dataclass(frozen=True)
@@ -163,16 +167,13 @@ class ResponseTypeModel(LawModel):
     def _each(self, codes: Codes, question: Question, weights: FloatArray, members: int) -> Iterator[FloatArray]:
         """Both ends, shape (2, queries), for each of the first so many members."""
         rows = rows_behind(self.study.counts.sum(axis=0, keepdims=True))[0]
-        if not question.by_profile:
-            for types in self.mixing_.types(codes, weights, members):
-                yield np.stack(question.ends(self._law(types), rows))
-            return
-
-        def parts(types: FloatArray) -> FloatArray:
-            return question.parts(self._law(types / types.sum(axis=1, keepdims=True)), rows)
-
-        for means in self.mixing_.means(codes, weights, members, parts):
-            yield np.stack(question.ends_of(means, rows))
+        together = max(1, _LAWS_TOGETHER // max(1, len(codes)))
+        if question.by_profile:
+            parts = _Parts(question, tuple(map(float, rows)), self.study.observational is None)
+            means = self.mixing_.means(codes, weights, members, parts)
+            return _of_members(means, lambda some: question.ends_of(some, rows), together)
+        types = self.mixing_.types(codes, weights, members)
+        return _of_members(types, lambda some: question.ends(self._law(some), rows), together)
 
     def _ends(self, codes: Codes, question: Question, weights: FloatArray) -> tuple[FloatArray, FloatArray | None]:
         """Both ends, shape (2, queries), and their standard errors of the same shape."""
@@ -195,8 +196,7 @@ class ResponseTypeModel(LawModel):
         return 1 / float(min(experimental[0], observational[0] or np.inf))
 
     def _law(self, types: FloatArray) -> Law:
-        law = Law.from_types(types)
-        return law if self.study.observational is not None else Law(law.a, law.b)
+        return _law_of(types, self.study.observational is None)
 
     def _weights(self, population: People | None) -> FloatArray:
         """How much of each table's people a population has, shape (tables,)."""
@@ -251,6 +251,31 @@ class ResponseTypeModel(LawModel):
             else CountedProfiles.from_arrays(study.schema, study.profiles, arrays)
         )
         return self
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """What profiles bring to the mean over their people, from their types; equal ones give the same values."""
+
+    question: Question
+    rows: tuple[float, ...]
+    experiment_alone: bool
+
+    def __call__(self, types: FloatArray) -> FloatArray:
+        law = _law_of(types / types.sum(axis=1, keepdims=True), self.experiment_alone)
+        return self.question.parts(law, np.array(self.rows))
+
+
+def _law_of(types: FloatArray, experiment_alone: bool) -> Law:
+    law = Law.from_types(types)
+    return Law(law.a, law.b) if experiment_alone else law
+
+
+def _of_members(each: Iterator[FloatArray], ends: Callable[[FloatArray], Ends], together: int) -> Iterator[FloatArray]:
+    """Both ends, shape (2, queries), of each member, computed for so many members at once."""
+    while some := list(islice(each, together)):
+        found = np.stack(ends(np.concatenate(some)))
+        yield from np.moveaxis(found.reshape(2, len(some), -1), 1, 0)
 
 
 class _Version(NamedTuple):
