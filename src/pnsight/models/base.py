@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from pnsight.law import FloatArray, Law
 from pnsight.progress import Progress, silent
 from pnsight.schema import Codes, QueryLike, Schema
 from pnsight.study import People, Study
+
+if TYPE_CHECKING:
+    from pnsight.checks.assumptions import AssumptionTest
 
 _NO_EXPERIMENT = (
     "no experimental row says what treatment does; an observational table alone answers under assume='exogenous' "
@@ -116,6 +119,8 @@ class Model(ABC):
 class LawModel(Model):
     """A model of the law, from which the bounds on every quantity follow."""
 
+    _tests: tuple[Study, dict[tuple[str, ...], AssumptionTest]]
+
     @abstractmethod
     def law_given(self, codes: Codes, counts: FloatArray) -> Law:
         """The law of each query, of which the rows are already counted."""
@@ -128,11 +133,18 @@ class LawModel(Model):
         """What a reader of the answers should know; refuses assumptions that the study contradicts for the queries."""
         lacking = EXOGENOUS not in question.assume and not self.study.experimental.any()
         found = (*question.notes, *((_NO_EXPERIMENT,) if lacking else ()))
-        if not question.assume:
-            return found
+        return (*found, self._tested(question.assume).note(codes)) if question.assume else found
+
+    def _tested(self, assume: tuple[str, ...]) -> AssumptionTest:
+        """What the study says about assumptions, found out once for each."""
         from pnsight.checks import assumptions_of  # loads SciPy, which a plain answer can do without
 
-        return (*found, assumptions_of(self.study, question.assume).note(codes))
+        if not hasattr(self, "_tests") or self._tests[0] is not self.study:
+            self._tests = (self.study, {})
+        found = self._tests[1]
+        if assume not in found:
+            found[assume] = assumptions_of(self.study, assume)
+        return found[assume]
 
     def law(self, queries: QueryLike = None) -> Law:
         """The law of each query."""
