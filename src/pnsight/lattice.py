@@ -40,12 +40,14 @@ def distinct(schema: Schema, codes: Codes) -> tuple[Codes, npt.NDArray[np.intp]]
     if schema.exact_size > np.iinfo(np.int64).max:
         found, place = np.unique(codes, axis=0, return_inverse=True)
         return found, place.ravel()
-    numbers, place = np.unique(_number(schema, codes), return_inverse=True)
+    numbers, place = np.unique(exact_position(schema, codes), return_inverse=True)
     return np.stack(np.unravel_index(numbers, schema.shape), axis=1).astype(np.int32), place
 
 
-def _number(schema: Schema, codes: Codes) -> npt.NDArray[np.intp]:
+def exact_position(schema: Schema, codes: Codes) -> npt.NDArray[np.intp]:
     """Row of each profile in the order of `exact_queries`."""
+    if not schema.shape:
+        return np.zeros(len(codes), dtype=np.intp)
     return np.asarray(np.ravel_multi_index(tuple(codes.T), schema.shape), dtype=np.intp)
 
 
@@ -111,7 +113,7 @@ def sum_over(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray
     if len(some) < len(profiles):
         profiles, values = profiles[some], values[some]
     if schema.shape and schema.exact_size <= np.iinfo(np.int64).max and not (queries == OPEN).any():
-        return _looked_up(_number(schema, queries), _number(schema, profiles), values)
+        return _looked_up(exact_position(schema, queries), exact_position(schema, profiles), values)
     by_matching = len(queries) * len(profiles) * max(1, len(schema.names))
     if schema.mask_size <= MOST_QUERIES and schema.mask_size * values.shape[1] < by_matching:
         return roll_up(schema, profiles, values)[_position(schema, queries)]

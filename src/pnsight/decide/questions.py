@@ -49,16 +49,21 @@ class Questions(Tabular):
 
     @property
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Which question to ask, or why none; and what a reader of the answers should know."""
+        return (self.advice, *self.now.answers.notes)
+
+    @property
+    def advice(self) -> str:
         """Which question to ask, or why none."""
         columns = self.columns()
         if not columns["covariate"]:
-            return ("every covariate is known: there is nothing to ask",)
+            return "every covariate is known: there is nothing to ask"
         best = columns["changes"][0]
         if best is None:
-            return ("nobody fits this description, so how likely an answer is cannot be said",)
+            return "nobody fits this description, so how likely an answer is cannot be said"
         if best < _SAME:
-            return ("no single question would change the decision",)
-        return (f"ask for {columns['covariate'][0]} first: with probability {best:.3f} it changes the decision",)
+            return "no single question would change the decision"
+        return f"ask for {columns['covariate'][0]} first: with probability {best:.3f} it changes the decision"
 
     def columns(self) -> dict[str, list[Any]]:
         """One row a question, those most likely to change the decision first.

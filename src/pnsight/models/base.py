@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from copy import copy
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -89,6 +90,15 @@ class Model(ABC):
         self.study_ = study
         return self
 
+    def seeing(self, study: Study) -> Self:
+        """The same model with this study in place of its own: what was learned from rows at large stays.
+
+        The study has other counts of the same profiles; those without rows are left out in the end.
+        """
+        other = copy(self)
+        other.study_ = study.with_rows()
+        return other
+
     @property
     def study(self) -> Study:
         """The study the model was fitted to."""
@@ -105,6 +115,11 @@ class Model(ABC):
     def pools_rows(self) -> bool:
         """Whether answers to open queries add up rows, which takes even assignment and alike tables for granted."""
         return False
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What a reader of any answer should know."""
+        return () if self.study.withheld is None else (self.study.withheld.note,)
 
     def counts(self, codes: Codes) -> FloatArray:
         """Rows behind each query in the layout of `Study.counts`, shape (queries, 8) or (queries, 4)."""
@@ -131,8 +146,8 @@ class LawModel(Model):
 
     def notes(self, codes: Codes, question: Question) -> tuple[str, ...]:
         """What a reader of the answers should know; refuses assumptions that the study contradicts for the queries."""
-        lacking = EXOGENOUS not in question.assume and not self.study.experimental.any()
-        found = (*question.notes, *((_NO_EXPERIMENT,) if lacking else ()))
+        lacking = EXOGENOUS not in question.assume and not self.study.table_rows[0]
+        found = (*self.caveats, *question.notes, *((_NO_EXPERIMENT,) if lacking else ()))
         return (*found, self._tested(question.assume).note(codes)) if question.assume else found
 
     def _tested(self, assume: tuple[str, ...]) -> AssumptionTest:

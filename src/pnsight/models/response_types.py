@@ -9,7 +9,7 @@ every quantity, with no threshold and no filter. Only the law is identified, not
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import islice
 from statistics import NormalDist
 from typing import Any, ClassVar, NamedTuple, Self
@@ -32,6 +32,7 @@ from pnsight.models.covariate_law import CovariateLaw, fit_covariate_laws
 from pnsight.models.forward import Layers, mean_shares, shares
 from pnsight.models.ladder import LADDER, SHORT_LADDER, Rung, all_alike, allotted, choose, hopeful
 from pnsight.models.mixing import DRAWS, MOST_LISTED, CountedProfiles, ListedProfiles, Mixing
+from pnsight.models.recounting import Mix, Recount, recounted
 from pnsight.models.resampling import resampled, split_counts
 from pnsight.models.shrinkage import choose_strength, log_likelihood, posterior
 from pnsight.progress import Progress, part, silent
@@ -113,6 +114,20 @@ class ResponseTypeModel(LawModel):
         self.choices_, self.mixing_ = _Fitting(self.study_, self.random_state, self.intervals, progress).run()
         return self
 
+    def seeing(self, study: Study) -> Self:
+        """The same networks with this study's counts, which profiles are shrunk to and mixed by."""
+        other, found = super().seeing(study), self.choices_
+        mixes = [Mix(seen, borrowed) for _, _, seen, borrowed, _ in found.covariates]
+        own = 1 + len(found.network_rungs)
+        recount = Recount.between(self.study, study, found.strength, mixes, own)
+        covariates = tuple(
+            (table, classes, mix.seen, borrowed, evidence)
+            for (table, classes, _, borrowed, evidence), mix in zip(found.covariates, recount.mixes_after, strict=True)
+        )
+        other.choices_ = replace(found, covariates=covariates)
+        other.mixing_ = recounted(self.mixing_, recount, self.study.profiles)
+        return other
+
     def _refuse_bad_parameters(self) -> None:
         refuse_to_fit(self.quantity)
         refuse_unknown_people(self.population)
@@ -166,7 +181,7 @@ class ResponseTypeModel(LawModel):
 
     def _each(self, codes: Codes, question: Question, weights: FloatArray, members: int) -> Iterator[FloatArray]:
         """Both ends, shape (2, queries), for each of the first so many members."""
-        rows = rows_behind(self.study.counts.sum(axis=0, keepdims=True))[0]
+        rows = self._rows_behind
         together = max(1, _LAWS_TOGETHER // max(1, len(codes)))
         if question.by_profile:
             parts = _Parts(question, tuple(map(float, rows)), self.study.observational is None)
@@ -192,8 +207,18 @@ class ResponseTypeModel(LawModel):
     @property
     def _one_row(self) -> float:
         """What one row is worth: no share is known more finely than this."""
-        experimental, observational = support(self.study.counts.sum(axis=0, keepdims=True))
-        return 1 / float(min(experimental[0], observational[0] or np.inf))
+        experimental, observational = self.study.table_rows
+        return 1 / min(experimental, observational or np.inf)
+
+    @property
+    def _rows_behind(self) -> FloatArray:
+        """Rows of the treated arm, of the control arm and of the observational table, those withheld included."""
+        rows: FloatArray = rows_behind(self.study.counts.sum(axis=0, keepdims=True))[0]
+        if self.study.withheld is None:
+            return rows
+        trial, registry = self.study.table_rows
+        arms = rows[:2] / rows[:2].sum() if rows[:2].all() else np.full(2, 0.5)
+        return np.asarray([*(trial * arms), registry])
 
     def _law(self, types: FloatArray) -> Law:
         return _law_of(types, self.study.observational is None)
@@ -204,7 +229,7 @@ class ResponseTypeModel(LawModel):
         refuse_unknown_people(population)
         if self.study.observational is None:
             return np.ones(1)
-        rows = np.array([self.study.experimental.sum(), self.study.observational.sum()])
+        rows = np.array(self.study.table_rows)
         weights = {
             "experimental": np.array([1.0, 0.0]),
             "observational": np.array([0.0, 1.0]),
@@ -416,7 +441,7 @@ class _Fitting:
     ) -> ListedProfiles:
         schema, profiles = self.study.schema, self.study.profiles
         every = lattice.exact_queries(schema)
-        place = np.ravel_multi_index(tuple(profiles.T), schema.shape) if schema.shape else np.zeros(1, dtype=np.intp)
+        place = lattice.exact_position(schema, profiles)
         inputs = schema.signs(every)
         types, masses = [], []
         for networks, counts in members:
