@@ -25,9 +25,9 @@ class FieldView:
 
 @dataclass(frozen=True)
 class Operation:
-    """One way to ask."""
+    """What can be asked at one address."""
 
-    method: str
+    methods: str
     path: str
     description: str
     fields: list[FieldView]
@@ -56,20 +56,23 @@ class ApiPage:
 
 
 def operations(description: dict[str, Any]) -> list[Operation]:
-    """All ways to ask that an OpenAPI description has."""
+    """What can be asked, by an OpenAPI description; where JSON can be posted, its fields."""
     return [
-        Operation(method.upper(), path, found.get("description", ""), _fields(description, found))
+        Operation(
+            " or ".join(method.upper() for method in methods),
+            path,
+            (methods.get("post") or methods["get"])["description"],
+            _fields(description, methods.get("post") or methods["get"]),
+        )
         for path, methods in description["paths"].items()
-        for method, found in methods.items()
     ]
 
 
 def _fields(description: dict[str, Any], operation: dict[str, Any]) -> list[FieldView]:
-    """Fields of the address, or of the body."""
-    given = {each["name"]: {**each["schema"], **each} for each in operation.get("parameters", [])}
-    if "requestBody" in operation:
-        reference = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"]
-        given = description["components"]["schemas"][reference.rsplit("/", 1)[1]]["properties"]
+    if "requestBody" not in operation:
+        return []
+    reference = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"]
+    given = description["components"]["schemas"][reference.rsplit("/", 1)[1]]["properties"]
     return [
         FieldView(name, each.get("description", ""), json.dumps(each.get("default"), ensure_ascii=False))
         for name, each in given.items()

@@ -21,6 +21,16 @@ class Strip:
     upper_interval: tuple[float, float] | None
 
     @property
+    def leftmost(self) -> float:
+        """Where the strip or its interval begins."""
+        return min(self.lower, self.lower_interval[0]) if self.lower_interval else self.lower
+
+    @property
+    def rightmost(self) -> float:
+        """Where the strip or its interval stops."""
+        return max(self.upper, self.upper_interval[1]) if self.upper_interval else self.upper
+
+    @property
     def width(self) -> float:
         """From end to end."""
         return round(self.upper - self.lower, 3)

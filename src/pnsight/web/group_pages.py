@@ -61,13 +61,10 @@ class Wanted:
     def of(cls, request: Request) -> Wanted:
         """What a request asks for; what is not known is as usual."""
         given = request.query_params
-        by, sort = given.get("by", ""), given.get("sort", "")
-        return cls(
-            by if by in ORDERS else "lower",
-            given.get("text", "").strip(),
-            sort if sort in _titles(intervals=True, observed=True) else "place",
-            given.get("order") == "descending",
-        )
+        by, sort, order = (given.get(name, "") for name in ("by", "sort", "order"))
+        sort = sort if sort in _titles(intervals=True, observed=True) else "place"
+        descending = order == "descending" if order else _largest_first(sort)
+        return cls(by if by in ORDERS else "lower", given.get("text", "").strip(), sort, descending)
 
     @property
     def order(self) -> str:
@@ -76,8 +73,9 @@ class Wanted:
 
     def pairs(self) -> list[tuple[str, str]]:
         """As it stands in an address."""
-        said = {"by": self.by, "text": self.text, "sort": self.sort, "order": self.order}
-        usual = {"by": "lower", "text": "", "sort": "place", "order": "ascending"}
+        order = "" if self.descending == _largest_first(self.sort) else self.order
+        said = {"by": self.by, "text": self.text, "sort": self.sort, "order": order}
+        usual = {"by": "lower", "text": "", "sort": "place", "order": ""}
         return [(name, value) for name, value in said.items() if value != usual[name]]
 
     def options(self, options: Options) -> Options:
@@ -114,10 +112,11 @@ class GroupPages:
             "groups.html",
             state,
             "/groups",
-            400 if shown["problem"] else 200,
             hidden=self.site.explorer.reader.people(state),
             orders=self._orders(),
             by=wanted.by,
+            sort=wanted.sort,
+            titles=self._titles(),
             again=None if shown["problem"] or shown["groups"] is not None else AGAIN,
             **shown,
         )
@@ -125,7 +124,7 @@ class GroupPages:
     async def table(self, request: Request) -> Response:
         """The table alone."""
         _, shown = await self._shown(request, Wanted.of(request))
-        return self.site.render.part("groups_table.html", 400 if shown["problem"] else 200, **shown)
+        return self.site.render.part("groups_table.html", **shown)
 
     def _orders(self) -> dict[str, str]:
         refused = self.site.explorer.ability.refused
@@ -165,14 +164,16 @@ class GroupPages:
         }
 
     def _columns(self, state: State, wanted: Wanted) -> list[Column]:
+        return [self._column(state, wanted, name, title) for name, title in self._titles().items()]
+
+    def _titles(self) -> dict[str, str]:
         ability, study = self.site.explorer.ability, self.site.explorer.model.study
-        titles = _titles(ability.intervals, study.observational is not None)
-        return [self._column(state, wanted, name, title) for name, title in titles.items()]
+        return _titles(ability.intervals, study.observational is not None)
 
     def _column(self, state: State, wanted: Wanted, name: str, title: str) -> Column:
-        """Sorted by it already, the other way round; numbers begin with the largest."""
+        """Sorted by it already, the other way round."""
         now = wanted.sort == name
-        descending = not wanted.descending if now else name not in (*_ALPHABETICAL, "place")
+        descending = not wanted.descending if now else _largest_first(name)
         reader = self.site.explorer.reader
         pairs = [
             *reader.people(state),
@@ -191,10 +192,15 @@ def _titles(intervals: bool, observed: bool) -> dict[str, str]:
         "share": "Share of people",
         "lower": "At least",
         "upper": "At most",
-        **({"lower_low": "Interval from", "upper_high": "to"} if intervals else {}),
+        **({"lower_low": "Interval from", "upper_high": "Interval to"} if intervals else {}),
         "support_experimental": "Rows in experiment",
         **({"support_observational": "Rows observed"} if observed else {}),
     }
+
+
+def _largest_first(name: str) -> bool:
+    """Whether a column is sorted from its largest value down, unless asked otherwise."""
+    return name not in (*_ALPHABETICAL, "place")
 
 
 def _last(number: float) -> float:

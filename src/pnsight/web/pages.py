@@ -40,16 +40,17 @@ class Pages:
     async def explore(self, request: Request) -> Response:
         """The whole page."""
         state, problem = self.site.read(request)
+        status = 400 if problem else 200  # an answer that is refused is one nevertheless
         found, problem = await self._answer(state, problem)
         counsel = await self._advice(state, PATIENCE) if found else {"advice": None, "advice_problem": _NO_ADVICE}
         shown = {"answer": found, "problem": problem, **counsel}
-        return self.site.render.page("explore.html", state, "/", 400 if problem else 200, **shown)
+        return self.site.render.page("explore.html", state, "/", status, **shown)
 
     async def answer(self, request: Request) -> Response:
         """The answer alone."""
         state, problem = self.site.read(request)
         found, problem = await self._answer(state, problem)
-        return self.site.render.part("answer.html", 400 if problem else 200, answer=found, problem=problem)
+        return self.site.render.part("answer.html", answer=found, problem=problem)
 
     async def advice(self, request: Request) -> Response:
         """What knowing more would change."""

@@ -11,13 +11,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from pnsight.decide import Decisions
 from pnsight.errors import LimitError, PnsightError, TableError
 from pnsight.text import cell_text, csv_text, number_of
 from pnsight.web.guard import MOST_BODY
 from pnsight.web.people import MOST_BYTES, MOST_ROWS, People, decide_about
 from pnsight.web.site import Site
 from pnsight.web.state import Pairs, State
-from pnsight.web.words import SIGNS, Sign
+from pnsight.web.views.shown import number
+from pnsight.web.words import QUANTITIES, Sign, signs
 from pnsight.web.work import Busy
 
 SHOWN = 100
@@ -64,9 +66,9 @@ class PeoplePages:
     async def result(self, request: Request) -> Response:
         """The result alone."""
         async with request.form(**_LIMITS) as form:
-            _, status, problem, found = await self._decided(request, form)
+            _, _, problem, found = await self._decided(request, form)
         result = shown(found) if found else None
-        return self.site.render.part("people_result.html", status, problem=problem, result=result)
+        return self.site.render.part("people_result.html", problem=problem, result=result)
 
     async def download(self, request: Request) -> Response:
         """The result as a file."""
@@ -114,20 +116,31 @@ _LIMITS: dict[str, Any] = {"max_files": 1, "max_fields": MOST_FIELDS, "max_part_
 
 def shown(found: People) -> Result:
     """What the page shows of the decisions."""
+    known = signs(found.found.answers.quantity)
     decisions = [str(word) for word in found.found.decision]
-    names = list(found.columns)
-    rows = zip(*(values[:SHOWN] for values in found.columns.values()), strict=True)
+    columns = {name: values[:SHOWN] for name, values in found.columns.items() if name != "query"}
+    names, rows = list(columns), zip(*columns.values(), strict=True)
     kept = [f"columns that are not covariates, kept as they are: {', '.join(found.unused)}"] if found.unused else []
     more = len(decisions) - SHOWN
     return Result(
-        f"{number_of(len(decisions), 'decision')}: {found.found.caption}",
-        [(sign, f"{decisions.count(word):,}") for word, sign in SIGNS.items() if word in decisions],
+        f"{number_of(len(decisions), 'decision')}: {_caption(found.found)}",
+        [(sign, f"{decisions.count(word):,}") for word, sign in known.items() if word in decisions],
         [*found.found.answers.notes, *kept],
         names,
         names.index("decision"),
-        [(SIGNS[word], [cell_text(cell) for cell in row]) for word, row in zip(decisions, rows, strict=False)],
+        [(known[word], [_cell(cell) for cell in row]) for word, row in zip(decisions, rows, strict=False)],
         f"and {number_of(more, 'more row')}: download them all as CSV." if more > 0 else "",
     )
+
+
+def _caption(found: Decisions) -> str:
+    quantity = found.answers.quantity
+    return found.caption.replace(quantity, QUANTITIES[quantity].short, 1)
+
+
+def _cell(value: Any) -> str:
+    """A value as the page shows it: bounds to three decimals."""
+    return number(value) if isinstance(value, float) else cell_text(value)
 
 
 async def _content(form: FormData) -> bytes:

@@ -9,10 +9,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
 from pnsight._version import __version__
+from pnsight.decide import NONE
 from pnsight.web.ability import UNIT_PAYOFFS
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import PREFIX, State
-from pnsight.web.words import ASSUMPTIONS, PAYOFFS, PEOPLE, QUANTITIES, SIGNS
+from pnsight.web.words import ASSUMPTIONS, PAYOFFS, PEOPLE, QUANTITIES, signs
 
 TABS = (("/", "Explore"), ("/groups", "Who benefits"), ("/people", "Many people"), ("/about", "About"))
 
@@ -31,6 +32,7 @@ class Render:
             trim_blocks=True,
             lstrip_blocks=True,
         )
+        self._templates.filters["capital"] = _capital
         self._templates.globals.update(
             version=__version__,
             tabs=TABS,
@@ -49,8 +51,7 @@ class Render:
             unit=UNIT_PAYOFFS,
             assumptions=ASSUMPTIONS,
             people=PEOPLE,
-            signs=tuple(SIGNS.values()),
-            no_answer=SIGNS[""],
+            no_answer=signs("")[NONE],
             prefix=PREFIX,
             number=_typed,
             again=None,
@@ -73,6 +74,11 @@ class Render:
             address_everyone=write(state.everyone),
             **values,
         )
+
+
+def _capital(text: str) -> str:
+    """A sentence with a capital letter."""
+    return text[:1].upper() + text[1:]
 
 
 def _typed(value: float | None) -> str:

@@ -55,6 +55,11 @@ class Options:
     refine: str = "none"
     population: str | None = None
 
+    @property
+    def reach(self) -> float:
+        """What the quantity must reach."""
+        return _usual_threshold(self.quantity) if self.threshold is None else self.threshold
+
     def arguments(self) -> dict[str, Any]:
         """Arguments of `Model.bounds`."""
         given: dict[str, Any] = {
@@ -157,7 +162,7 @@ class Reader:
         assume = [value for key, value in pairs if key == "assume"]
         return Options(
             quantity,
-            threshold=usable(lambda: _number(given, "cost" if benefit else "threshold", None), None),
+            threshold=usable(lambda: _threshold(given, quantity), None),
             level=usable(lambda: _level(given), LEVEL),
             cautious=bool(given.get("cautious")),
             payoffs=usable(lambda: _payoffs(given), UNIT_PAYOFFS) if benefit else None,
@@ -174,6 +179,16 @@ class Reader:
         if name:
             refuse_unknown_people(name)
         return name or None
+
+
+def _usual_threshold(quantity: str) -> float:
+    """What `decided` takes if it is given none."""
+    return 0.0 if quantity == BENEFIT else 0.5
+
+
+def _threshold(given: Mapping[str, str], quantity: str) -> float | None:
+    threshold = _number(given, "cost" if quantity == BENEFIT else "threshold", None)
+    return None if threshold == _usual_threshold(quantity) else threshold
 
 
 def _payoffs(given: Mapping[str, str]) -> tuple[float, ...]:

@@ -89,12 +89,25 @@ class Sign:
     short: str
 
 
-SIGNS: dict[str, Sign] = {
+_SIGNS: dict[str, Sign] = {
     TREAT: Sign("treat", "Treat", "treat"),
     NOT: Sign("not", "Do not treat", "do not treat"),
     UNCERTAIN: Sign("uncertain", "Uncertain", "uncertain"),
     NONE: Sign("none", "No answer", "no answer"),
 }
+
+_OF_HARM = {
+    **_SIGNS,
+    TREAT: Sign("treat", "Reaches the threshold", "reaches it"),
+    NOT: Sign("not", "Stays below the threshold", "stays below"),
+}
+"""Harm that reaches a threshold is no reason to treat."""
+
+
+def signs(quantity: str) -> dict[str, Sign]:
+    """How decisions on a quantity are shown, by what `decide` calls them."""
+    return _OF_HARM if quantity == "harm" else _SIGNS
+
 
 NO_ANSWER = {
     UNDEFINED: "One of the tables has no row of these people that could tell.",

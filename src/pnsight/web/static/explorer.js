@@ -172,6 +172,7 @@ function live(form) {
       const search = new URL(link.href).search;
       if (await show(target, link.dataset.swap)) {
         history.replaceState(null, "", location.pathname + search);
+        form.elements.sort.value = new URLSearchParams(search).get("sort") ?? "place";
         target.querySelectorAll("a[data-swap]")[place]?.focus();
       }
     });

@@ -12,7 +12,7 @@ from pnsight.text import percent
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import State
 from pnsight.web.views.shown import NOTHING, number
-from pnsight.web.words import SIGNS, Sign
+from pnsight.web.words import Sign, signs
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ class Advice:
 
     advice: str
     questions: Sequence[Asked]
+    signs: Sequence[Sign]
 
 
 def advice(explorer: Explorer, state: State) -> Advice:
@@ -57,6 +58,7 @@ def advice(explorer: Explorer, state: State) -> Advice:
     return Advice(
         said[0].upper() + said[1:] + ".",
         [_asked(explorer, state, found, name, changes, rows[name]) for name, changes in order],
+        tuple(signs(state.options.quantity).values()),
     )
 
 
@@ -75,7 +77,7 @@ def _level(explorer: Explorer, state: State, found: Questions, row: int) -> Leve
     return Level(
         found.level[row],
         NOTHING if math.isnan(probability) else percent(probability),
-        SIGNS[str(found.after.decision[row])],
+        signs(answers.quantity)[str(found.after.decision[row])],
         ends if answers.status[row] == OK else str(answers.status[row]),
         explorer.reader.write(state),
     )

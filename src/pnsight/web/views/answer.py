@@ -16,7 +16,7 @@ from pnsight.web.bar import Bar, drawn
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import State
 from pnsight.web.views.shown import NOTHING, number
-from pnsight.web.words import NO_ANSWER, QUANTITIES, SIGNS, Sign
+from pnsight.web.words import NO_ANSWER, QUANTITIES, Sign, signs
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def answer(explorer: Explorer, state: State) -> Answer:
     """The answer to a state, beside that for everyone."""
     found, everyone = explorer.decision(state), _everyone(explorer, state)
     quantity = QUANTITIES[state.options.quantity]
-    sign, reason = SIGNS[str(found.decision[0])], _reason(found, quantity.short)
+    sign, reason = signs(found.answers.quantity)[str(found.decision[0])], _reason(found, quantity.short)
     known = _known(explorer, state)
     lines = [_line("These people" if known else "Everyone", found.answers, explorer)]
     if known and everyone is not None:

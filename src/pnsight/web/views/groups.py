@@ -12,7 +12,7 @@ from pnsight.web.bar import Scale, Strip
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import Options, State
 from pnsight.web.views.shown import described, number
-from pnsight.web.words import SIGNS, Sign
+from pnsight.web.words import Sign, signs
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ def groups(explorer: Explorer, found: Ranking, options: Options) -> list[Group]:
     """The subpopulations of a ranking, in its order."""
     codes = explorer.schema.encode(list(found.answers.queries))
     decision = decided(found.answers, options.threshold, options.cautious).decision
-    scale, columns = Scale.of(options), found.columns()
+    scale, columns, shown = Scale.of(options), found.columns(), signs(options.quantity)
     return [
-        _group(explorer, State(tuple(map(int, query)), options), found, columns, row, SIGNS[str(decision[row])], scale)
+        _group(explorer, State(tuple(map(int, query)), options), found, columns, row, shown[str(decision[row])], scale)
         for row, query in enumerate(codes)
     ]
 
