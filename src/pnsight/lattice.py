@@ -20,6 +20,9 @@ MOST_QUERIES = 20_000_000
 
 _MATCH_CELLS = 4_000_000
 
+_ROLLED_UP = 25
+"""Comparisons of a query's level with a profile's that take as long as one value of the roll-up."""
+
 
 def exact_queries(schema: Schema) -> Codes:
     """All profiles, the last covariate varying fastest; shape (profiles, covariates)."""
@@ -115,7 +118,7 @@ def sum_over(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray
     if schema.shape and schema.exact_size <= np.iinfo(np.int64).max and not (queries == OPEN).any():
         return _looked_up(exact_position(schema, queries), exact_position(schema, profiles), values)
     by_matching = len(queries) * len(profiles) * max(1, len(schema.names))
-    if schema.mask_size <= MOST_QUERIES and schema.mask_size * values.shape[1] < by_matching:
+    if schema.mask_size <= MOST_QUERIES and _ROLLED_UP * schema.mask_size * values.shape[1] < by_matching:
         return roll_up(schema, profiles, values)[_position(schema, queries)]
     step = max(1, _MATCH_CELLS // max(1, len(profiles)))
     parts = [match(queries[i : i + step], profiles) @ values for i in range(0, len(queries), step)]

@@ -99,11 +99,16 @@ class ListedProfiles(Mixing):
 
     def types(self, codes: Codes, weights: FloatArray, members: int) -> Iterator[FloatArray]:
         """Distribution over the types of each query, shape (queries, 8), for each of the first so many members."""
-        for found in self.means(codes, weights, members, _themselves):
-            yield found / found.sum(axis=1, keepdims=True)
+        for found in self._in_groups(codes, weights, members, _themselves):
+            yield from found / found.sum(axis=2, keepdims=True)
 
     def means(self, codes: Codes, weights: FloatArray, members: int, values: Values) -> Iterator[FloatArray]:
         """Mean of `values` over the people of each query, shape (queries, k), for each of the first so many members."""
+        for found in self._in_groups(codes, weights, members, values):
+            yield from found
+
+    def _in_groups(self, codes: Codes, weights: FloatArray, members: int, values: Values) -> Iterator[FloatArray]:
+        """Means of as many members at a time as there is room for, shape (some members, queries, k)."""
         flat = self._weighed(tuple(map(float, weights)), members, values)
         cells = min(self.schema.mask_size, max(len(codes), len(flat)))
         at_once = max(1, _SUMMED_VALUES // (_MOST_VALUES * cells))
@@ -111,7 +116,7 @@ class ListedProfiles(Mixing):
             group = flat[:, start : start + at_once]
             sums = lattice.sum_over(self.schema, codes, self._profiles, group.reshape(len(flat), -1))
             sums = sums.reshape(len(codes), *group.shape[1:])
-            yield from np.moveaxis(sums[..., :-1] / sums[..., -1:], 1, 0)
+            yield np.moveaxis(sums[..., :-1] / sums[..., -1:], 1, 0)
 
     @cached_property
     def _profiles(self) -> Codes:

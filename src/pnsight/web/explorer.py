@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pnsight.bound_table import BoundTable
-from pnsight.decide import Decisions, Questions, Ranking, ask, decided, rank
+from pnsight.decide import Decisions, Questions, Ranking, ask_beyond, decided, rank
 from pnsight.decide.ranking import MOST_CANDIDATES, By
 from pnsight.errors import LimitError
 from pnsight.models import Model, ResponseTypeModel
@@ -55,8 +55,9 @@ class Explorer:
 
     def questions(self, state: State) -> Questions:
         """What knowing one more covariate would change."""
-        options = state.options
-        return ask(self.model, state.codes, options.threshold, options.cautious, **options.arguments())
+        options, answer = state.options, self._answer(state.query, state.options.undecided)[0]
+        rule = options.threshold, options.cautious
+        return ask_beyond(self.model, state.codes, answer, *rule, **options.arguments())
 
     def decisions(self, codes: Codes, options: Options) -> Decisions:
         """Decisions for many queries, if that does not take too long."""

@@ -123,6 +123,10 @@ class Reader:
 
     def __init__(self, model: Model) -> None:
         self.model, self.schema, self.usual = model, model.schema, model.quantity
+        self._quoted = [
+            [urlencode({PREFIX + covariate.name: level}) for level in covariate.levels]
+            for covariate in model.schema.covariates
+        ]
 
     def read(self, pairs: Pairs) -> tuple[State, str]:
         """The state, and what is wrong with the address if anything is; what is wrong is left out of the state."""
@@ -133,7 +137,9 @@ class Reader:
 
     def write(self, state: State) -> str:
         """The shortest address of a state, without the path."""
-        return urlencode([*self.people(state), *state.options.pairs(self.usual)])
+        people = [levels[code] for levels, code in zip(self._quoted, state.query, strict=True) if code != OPEN]
+        how = urlencode(state.options.pairs(self.usual))
+        return "&".join([*people, how] if how else people)
 
     def people(self, state: State) -> list[tuple[str, str]]:
         """The covariates that a state fixes, as they stand in an address."""

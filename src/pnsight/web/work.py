@@ -84,7 +84,8 @@ async def _arrival(future: Future[T], seconds: float) -> T:
     loop, arrived = asyncio.get_running_loop(), asyncio.Event()
     future.add_done_callback(lambda _: None if loop.is_closed() else loop.call_soon_threadsafe(arrived.set))
     try:
-        await asyncio.wait_for(arrived.wait(), seconds)
+        async with asyncio.timeout(seconds):
+            await arrived.wait()
     except TimeoutError:
         raise Busy("this is still being computed; ask again in a few seconds.") from None
     return future.result()
