@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pnsight._version import __version__
 
 if TYPE_CHECKING:
-    from pnsight import benchmark, bounds, checks, decide, lattice, law, populations, schema, store, tables
+    from pnsight import benchmark, bounds, checks, decide, disclosure, lattice, law, populations, schema, store, tables
     from pnsight.bound_table import BoundTable
     from pnsight.bounds import Payoffs
     from pnsight.bounds.program import Program
@@ -48,6 +48,7 @@ _HOMES = {
     "check": "pnsight.checks:check",
     "checks": "pnsight.checks",
     "decide": "pnsight.decide",
+    "disclosure": "pnsight.disclosure",
     "lattice": "pnsight.lattice",
     "law": "pnsight.law",
     "load": "pnsight.store:load_model",
@@ -84,6 +85,7 @@ __all__ = [
     "check",
     "checks",
     "decide",
+    "disclosure",
     "lattice",
     "law",
     "load",

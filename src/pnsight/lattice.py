@@ -20,6 +20,9 @@ MOST_QUERIES = 20_000_000
 
 _MATCH_CELLS = 4_000_000
 
+_ROLLED_UP = 25
+"""Comparisons of a query's level with a profile's that take as long as one value of the roll-up."""
+
 
 def exact_queries(schema: Schema) -> Codes:
     """All profiles, the last covariate varying fastest; shape (profiles, covariates)."""
@@ -40,12 +43,14 @@ def distinct(schema: Schema, codes: Codes) -> tuple[Codes, npt.NDArray[np.intp]]
     if schema.exact_size > np.iinfo(np.int64).max:
         found, place = np.unique(codes, axis=0, return_inverse=True)
         return found, place.ravel()
-    numbers, place = np.unique(_number(schema, codes), return_inverse=True)
+    numbers, place = np.unique(exact_position(schema, codes), return_inverse=True)
     return np.stack(np.unravel_index(numbers, schema.shape), axis=1).astype(np.int32), place
 
 
-def _number(schema: Schema, codes: Codes) -> npt.NDArray[np.intp]:
+def exact_position(schema: Schema, codes: Codes) -> npt.NDArray[np.intp]:
     """Row of each profile in the order of `exact_queries`."""
+    if not schema.shape:
+        return np.zeros(len(codes), dtype=np.intp)
     return np.asarray(np.ravel_multi_index(tuple(codes.T), schema.shape), dtype=np.intp)
 
 
@@ -107,14 +112,25 @@ def roll_up(schema: Schema, profiles: Codes, values: FloatArray) -> FloatArray:
 
 def sum_over(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray) -> FloatArray:
     """Sums over the profiles that each of the given queries covers, shape (queries, k)."""
+    some = covered(profiles, _agreed(queries))
+    if len(some) < len(profiles):
+        profiles, values = profiles[some], values[some]
     if schema.shape and schema.exact_size <= np.iinfo(np.int64).max and not (queries == OPEN).any():
-        return _looked_up(_number(schema, queries), _number(schema, profiles), values)
+        return _looked_up(exact_position(schema, queries), exact_position(schema, profiles), values)
     by_matching = len(queries) * len(profiles) * max(1, len(schema.names))
-    if schema.mask_size <= MOST_QUERIES and schema.mask_size * values.shape[1] < by_matching:
+    if schema.mask_size <= MOST_QUERIES and _ROLLED_UP * schema.mask_size * values.shape[1] < by_matching:
         return roll_up(schema, profiles, values)[_position(schema, queries)]
     step = max(1, _MATCH_CELLS // max(1, len(profiles)))
     parts = [match(queries[i : i + step], profiles) @ values for i in range(0, len(queries), step)]
     return np.concatenate(parts) if parts else np.zeros((0, values.shape[1]))
+
+
+def _agreed(queries: Codes) -> npt.NDArray[np.int32]:
+    """The query that fixes what all of these fix alike: profiles outside it concern none of them."""
+    if not len(queries):
+        return np.full(queries.shape[1], OPEN, dtype=np.int32)
+    alike = (queries == queries[0]).all(axis=0)
+    return np.where(alike, queries[0], np.int32(OPEN))
 
 
 def covered(profiles: Codes, query: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:

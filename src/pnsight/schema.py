@@ -174,12 +174,12 @@ class Schema:
         """Number of levels of each covariate."""
         return tuple(len(covariate.levels) for covariate in self.covariates)
 
-    @property
+    @cached_property
     def exact_size(self) -> int:
         """Number of exact queries (profiles)."""
         return math.prod(self.shape)
 
-    @property
+    @cached_property
     def mask_size(self) -> int:
         """Number of all queries, each covariate fixed or open."""
         return math.prod(levels + 1 for levels in self.shape)
@@ -232,9 +232,12 @@ class Schema:
 
     def _encode_column(self, covariate: Covariate, values: Sequence[Any]) -> list[int]:
         seen: dict[Any, int] = {}
-        for value in values:
+        for row, value in enumerate(values, start=1):
             if value not in seen:
-                seen[value] = self._code_or_open(covariate, value)
+                try:
+                    seen[value] = self._code_or_open(covariate, value)
+                except QueryError as error:
+                    raise QueryError(f"row {row} of the queries: {error}") from None
         return [seen[value] for value in values]
 
     def _code_or_open(self, covariate: Covariate, value: Any) -> int:

@@ -10,6 +10,7 @@ import hashlib
 import json
 import math
 import os
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from pnsight.errors import ModelError, OutputError, listed
 from pnsight.files import replacing
 from pnsight.models import ExactMLP, MaskMLP, Model, PlugIn, ResponseTypeModel
 from pnsight.schema import Covariate, Schema
-from pnsight.study import Study
+from pnsight.study import Study, Withheld
 
 FORMAT = "pnsight-model"
 FORMAT_VERSION = 1
@@ -49,7 +50,9 @@ def save_model(model: Model, folder: str | os.PathLike[str]) -> None:
     study, study_arrays = _study_out(model.study)
     parameters = dict(model.parameters())
     data, arrays = model.state()
-    content = save({**study_arrays, **{f"model.{key}": value for key, value in arrays.items()}})
+    learned = {f"model.{key}": value for key, value in arrays.items()}
+    # safetensors writes an array as it lies in memory, whatever its strides say
+    content = save({name: np.ascontiguousarray(array) for name, array in {**study_arrays, **learned}.items()})
     file = f"arrays-{hashlib.sha256(content).hexdigest()[:16]}.safetensors"
     description = {
         "format": FORMAT,
@@ -163,10 +166,9 @@ def _study_out(study: Study) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, 
         "notes": list(study.notes),
         "experiment_alone": study.observational is None,
     }
-    return description, {
-        "profiles": np.ascontiguousarray(study.profiles),
-        "counts": np.ascontiguousarray(study.counts),
-    }
+    if study.withheld is not None:
+        description["withheld"] = asdict(study.withheld)
+    return description, {"profiles": study.profiles, "counts": study.counts}
 
 
 def _study_in(description: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any]]) -> Study:
@@ -185,7 +187,15 @@ def _study_in(description: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any
         description["dropped"],
         tuple(description["ignored"]),
         tuple(description.get("notes", ())),
+        _withheld_in(description.get("withheld")),
     )
+
+
+def _withheld_in(description: dict[str, Any] | None) -> Withheld | None:
+    if description is None:
+        return None
+    (trial, registry), (of_trial, of_registry) = description["rows"], description["profiles"]
+    return Withheld(description["min_cell"], (trial, registry), (of_trial, of_registry))
 
 
 def _covariate_out(covariate: Covariate) -> dict[str, Any]:

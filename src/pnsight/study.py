@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pnsight.errors import ModelError, listed
 from pnsight.law import FloatArray
 from pnsight.schema import Codes, Schema
-from pnsight.text import count_text
+from pnsight.text import count_text, number_of
 
 People: TypeAlias = Literal["observational", "experimental", "pooled"]
 """Whose people are meant: those of a table, or of both together. An experiment alone is its own population."""
@@ -41,6 +41,31 @@ def cell_counts(
 
 
 @dataclass(frozen=True)
+class Withheld:
+    """What was taken out of a study because a count was small; see `pnsight.disclosure`.
+
+    Attributes
+    ----------
+    min_cell : counts from 1 to below this are not in the study
+    rows, profiles : taken out of the experimental and of the observational table; rows are 0 or at least `min_cell`
+    """
+
+    min_cell: int
+    rows: tuple[float, float] = (0.0, 0.0)
+    profiles: tuple[int, int] = (0, 0)
+
+    @property
+    def note(self) -> str:
+        """What was withheld, in words."""
+        tables = zip(("experimental", "observational"), self.rows, self.profiles, strict=True)
+        found = [f"{self._told(rows)} {table} rows of {number_of(n, 'profile')}" for table, rows, n in tables if n]
+        return f"counts below {self.min_cell} are withheld: {' and '.join(found) or 'there were none'}"
+
+    def _told(self, rows: float) -> str:
+        return f"{'at most ' if rows <= self.min_cell else ''}{count_text(rows)}"
+
+
+@dataclass(frozen=True)
 class Study:
     """Distinct covariate profiles with their counts in both tables.
 
@@ -59,6 +84,8 @@ class Study:
         Columns that only one of the tables has, and so were not used.
     notes : tuple
         What else a reader of the tables should know.
+    withheld : Withheld, or None
+        What was taken out because counts were small; None if nobody asked for that.
 
     Counts are whole numbers, unless rows had weights that are not.
     """
@@ -72,6 +99,7 @@ class Study:
     dropped: dict[str, float] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    withheld: Withheld | None = None
 
     @property
     def counts(self) -> FloatArray:
@@ -79,6 +107,13 @@ class Study:
         if self.observational is None:
             return self.experimental
         return np.concatenate([self.experimental, self.observational], axis=1)
+
+    @property
+    def table_rows(self) -> tuple[float, float]:
+        """Rows of the experimental and of the observational table, those withheld included."""
+        observational = 0.0 if self.observational is None else float(self.observational.sum())
+        more = (0.0, 0.0) if self.withheld is None else self.withheld.rows
+        return float(self.experimental.sum()) + more[0], observational + more[1]
 
     def people(self, population: People = "observational") -> FloatArray:
         """Rows of the population in each profile, shape (profiles,)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from abc import ABC, abstractmethod
+from collections.abc import Container
 from typing import Any
 
 from pnsight.text import aligned, cell_text, number_of
@@ -67,3 +68,18 @@ class Tabular(ABC):
 def _html_cell(value: Any) -> str:
     side = "right" if isinstance(value, int | float) else "left"
     return f'<td style="text-align:{side}">{html.escape(cell_text(value))}</td>'
+
+
+def beside(columns: dict[str, list[Any]], kept: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """The columns of an answer after those kept, which are renamed where an answer has their name."""
+    taken = {*columns, *kept}
+    return {**{_free(name, columns, taken): values for name, values in kept.items()}, **columns}
+
+
+def _free(name: str, answers: Container[str], taken: Container[str]) -> str:
+    """The name of a column to keep, changed if an answer has it."""
+    if name not in answers:
+        return name
+    while name in taken:
+        name += "_given"
+    return name

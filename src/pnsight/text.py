@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -46,6 +48,15 @@ def _column_lines(name: str, values: Sequence[Any]) -> list[str]:
     numeric = any(cells) and all(_NUMBER.fullmatch(cell) for cell in cells)
     place = str.rjust if numeric else str.ljust
     return [place(name, width), "-" * width, *(place(cell, width) for cell in cells)]
+
+
+def csv_text(columns: Mapping[str, Sequence[Any]]) -> str:
+    """Comma-separated values, with the names of the columns first."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    return buffer.getvalue()
 
 
 def number_of(number: int, what: str) -> str:

@@ -100,6 +100,11 @@ def test_no_more_queries_are_looked_at_than_there_is_time_for(covariates, fixed)
     assert lattice.general_size(Schema.binary(map(str, range(covariates))), fixed or 0) <= MOST_CANDIDATES
 
 
+@pytest.mark.parametrize(("most", "told"), [(59_049, "all queries"), (59_048, "up to 3 cov"), (200, "up to 1 cov")])
+def test_fewer_queries_are_looked_at_if_asked_for(plug_in, most, told):
+    assert told in rank(plug_in, most_candidates=most).notes[0]
+
+
 def test_nothing_to_list_is_an_empty_ranking(fitted):
     found = rank(fitted, least_support=1e9)
     assert len(found) == 0
@@ -107,7 +112,15 @@ def test_nothing_to_list_is_an_empty_ranking(fitted):
 
 
 @pytest.mark.parametrize(
-    "mistake", [{"by": "middle"}, {"top": 0}, {"margin": -1}, {"least_share": 2}, {"margin": float("nan")}]
+    "mistake",
+    [
+        {"by": "middle"},
+        {"top": 0},
+        {"margin": -1},
+        {"least_share": 2},
+        {"margin": float("nan")},
+        {"most_candidates": 0},
+    ],
 )
 def test_mistakes_are_named(plug_in, mistake):
     with pytest.raises(QueryError, match=str(next(iter(mistake.values())))):

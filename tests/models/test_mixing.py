@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -89,6 +92,23 @@ def test_members_summed_in_groups_are_those_summed_at_once(monkeypatch):
     at_once = list(mixing.types(QUERIES, weights, members=5))
     monkeypatch.setattr("pnsight.models.mixing._SUMMED_VALUES", 2 * 8 * len(QUERIES))
     np.testing.assert_allclose(list(mixing.types(QUERIES, weights, members=5)), at_once, atol=ROUNDING)
+
+
+def test_values_remembered_of_one_population_or_number_of_members_are_not_given_for_another():
+    mixing = listed(members=5)
+    for members in (1, 5, 3):
+        for weights in map(np.array, PEOPLE.values()):
+            afresh = list(listed(members=5).types(QUERIES, weights, members))
+            for _ in range(2):  # the second time from memory
+                np.testing.assert_array_equal(list(mixing.types(QUERIES, weights, members)), afresh)
+
+
+def test_a_copy_remembers_nothing_of_what_it_was_copied_from():
+    mixing, weights = listed(), np.array([0.5, 0.5])
+    before = list(mixing.types(QUERIES, weights, members=3))
+    for again in (copy.deepcopy(mixing), pickle.loads(pickle.dumps(mixing)), replace(mixing)):
+        assert vars(again).keys() == {"schema", "profile_types", "masses"}
+        np.testing.assert_array_equal(list(again.types(QUERIES, weights, members=3)), before)
 
 
 @given(seed=st.integers(0, 2**32 - 1), weight=st.floats(0, 1))

@@ -134,6 +134,15 @@ def test_a_contradicted_assumption_is_refused_for_the_people_it_is_wrong_about(s
             model.bounds(query, assume="monotone")
 
 
+def test_an_assumption_is_tested_on_the_study_of_the_last_fit(sexes):
+    unharmed = study_of([900, 100, 100, 900, 450, 50, 50, 450], [900, 100, 100, 900, 450, 50, 50, 450])
+    model = PlugIn().fit(unharmed)
+    assert model.bounds("sex=M", assume="monotone").status[0] == "ok"
+    with pytest.raises(AssumptionError):
+        model.fit(sexes).bounds("sex=M", assume="monotone")
+    assert model.fit(unharmed).bounds("sex=M", assume="monotone").status[0] == "ok"
+
+
 def test_noise_across_the_edge_still_gives_an_answer():
     """Ten rows an arm of which the untreated respond once more: no contradiction, and no harm assumed."""
     answer = PlugIn().fit(study_of([5, 5, 6, 4], [7, 3, 2, 8])).bounds(["F", "M", ""], assume="monotone")

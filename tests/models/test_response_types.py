@@ -176,6 +176,15 @@ def test_intervals_of_twenty_times_the_rows_are_narrower(model):
     assert (narrow.upper_high - narrow.upper_low).mean() < (wide.upper_high - wide.upper_low).mean()
 
 
+@pytest.mark.parametrize("options", [{}, {"refine": "covariates"}, {"quantity": "pn", "refine": "covariates"}], ids=str)
+def test_members_bounded_together_have_the_bounds_of_each_by_itself(options, model, monkeypatch):
+    together = model.bounds(QUERIES[:50], **options)
+    monkeypatch.setattr("pnsight.models.response_types._LAWS_TOGETHER", 1)
+    alone = model.bounds(QUERIES[:50], **options)
+    for end in ("lower", "upper", "lower_low", "lower_high", "upper_low", "upper_high"):
+        np.testing.assert_allclose(getattr(together, end), getattr(alone, end), atol=ROUNDING)
+
+
 def test_without_intervals_the_same_ends_come_without_them(model, study):
     bare = ResponseTypeModel(intervals=False).fit(study)
     answer = bare.bounds(QUERIES)

@@ -55,7 +55,8 @@ def ask(
     options = how_to_answer(fitted, quantity, level, population, payoffs, assume, refine)
     if without:
         rests_on = pnsight.decide.left_open(fitted, query, least, cautious, **options)
-        say(rests_on.caption)
+        for line in (rests_on.caption, *rests_on.answers.notes):
+            say(line)
         emit(rests_on.columns(), format, out)
         return
     found = pnsight.ask(fitted, query, least, cautious, **options)

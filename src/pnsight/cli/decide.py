@@ -24,7 +24,8 @@ from pnsight.cli.options import (
     threshold_or_cost,
 )
 from pnsight.cli.output import emit, put, say
-from pnsight.cli.query import ModelArgument, QueryFileOption, SpaceOption, asked, beside, how_to_answer
+from pnsight.cli.query import ModelArgument, QueryFileOption, SpaceOption, asked, how_to_answer
+from pnsight.tabular import beside
 
 
 def decide(

@@ -10,7 +10,22 @@ from typing import Annotated
 import typer
 
 from pnsight._version import __version__
-from pnsight.cli import ask, bench, check, decide, demo, explain, fit, oracle, query, rank, select, simulate
+from pnsight.cli import (
+    ask,
+    bench,
+    check,
+    decide,
+    demo,
+    explain,
+    export,
+    fit,
+    oracle,
+    query,
+    rank,
+    select,
+    serve,
+    simulate,
+)
 from pnsight.errors import PnsightError
 
 app = typer.Typer(
@@ -33,6 +48,8 @@ app.command("decide")(decide.decide)
 app.command("ask")(ask.ask)
 app.command("rank")(rank.rank)
 app.command("select")(select.select)
+app.command("serve")(serve.serve)
+app.command("export")(export.export)
 app.add_typer(bench.app, name="bench")
 
 

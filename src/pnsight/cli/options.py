@@ -135,6 +135,10 @@ RefineOption: TypeAlias = Annotated[
         help="Bound the average law of a query's people, or average the bounds of their profiles, which is tighter.",
     ),
 ]
+MinCellOption: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--min-cell", help="Withhold counts from 1 to below this, such as 10.", callback=within(2)),
+]
 QuantityOption: TypeAlias = Annotated[Quantity, typer.Option("--quantity", help="What to bound.")]
 
 

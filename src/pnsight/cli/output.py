@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import sys
@@ -15,7 +13,7 @@ import pnsight
 from pnsight.cli.options import Format
 from pnsight.errors import OutputError
 from pnsight.files import replacing
-from pnsight.text import aligned, as_records
+from pnsight.text import aligned, as_records, csv_text
 
 
 def say(message: str) -> None:
@@ -77,14 +75,6 @@ def _table(columns: Mapping[str, Sequence[Any]]) -> str:
     return aligned(columns) + "\n"
 
 
-def _csv(columns: Mapping[str, Sequence[Any]]) -> str:
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    return buffer.getvalue()
-
-
 def _json(columns: Mapping[str, Sequence[Any]]) -> str:
     return _json_text(as_records(columns))
 
@@ -102,4 +92,4 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-_RENDER = {Format.TABLE: _table, Format.CSV: _csv, Format.JSON: _json}
+_RENDER = {Format.TABLE: _table, Format.CSV: csv_text, Format.JSON: _json}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,6 +26,7 @@ from pnsight.cli.options import (
 )
 from pnsight.cli.output import emit, say
 from pnsight.errors import QueryError
+from pnsight.tabular import beside
 
 ModelArgument = Annotated[Path, typer.Argument(help="Folder written by pnsight fit.")]
 SpaceOption = Annotated[
@@ -109,21 +109,6 @@ def asked(
         _tell_unused(kept, fitted.schema.names)
         return codes, kept
     return fitted.schema.encode(queries or [""]), {}
-
-
-def beside(columns: dict[str, list[Any]], kept: dict[str, list[Any]]) -> dict[str, list[Any]]:
-    """The columns of an answer after those kept, which are renamed where an answer has their name."""
-    taken = {*columns, *kept}
-    return {**{_free(name, columns, taken): values for name, values in kept.items()}, **columns}
-
-
-def _free(name: str, answers: Container[str], taken: Container[str]) -> str:
-    """The name of a column to keep, changed if an answer has it."""
-    if name not in answers:
-        return name
-    while name in taken:
-        name += "_given"
-    return name
 
 
 def _tell_unused(columns: dict[str, list[Any]], names: tuple[str, ...]) -> None:

@@ -47,6 +47,14 @@ def rank(
         float, typer.Option("--least-share", help="Share of the people one must have.", callback=within(0, 1))
     ] = 0.01,
     least_support: LeastSupportOption = 100,
+    most_candidates: Annotated[
+        int,
+        typer.Option(
+            "--most-candidates",
+            help="Look at all queries if they are no more than this, else at those that fix few covariates.",
+            callback=within(1),
+        ),
+    ] = 200_000,
     quantity: AskedQuantityOption = None,
     level: LevelOption = 0.9,
     population: PopulationOption = None,
@@ -59,7 +67,7 @@ def rank(
     """List the subpopulations with the highest bounds, each better than every more general one."""
     fitted = pnsight.load(model)
     options = how_to_answer(fitted, quantity, level, population, payoffs, assume, refine)
-    found = pnsight.rank(fitted, top, by.value, margin, least_share, least_support, **options)
+    found = pnsight.rank(fitted, top, by.value, margin, least_share, least_support, most_candidates, **options)
     for line in (found.caption, *found.notes):
         say(line)
     emit(found.columns(), format, out)

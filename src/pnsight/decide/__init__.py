@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pnsight.decide.questions import Questions, ask, left_open
+from pnsight.decide.questions import Questions, ask, ask_beyond, left_open
 from pnsight.decide.ranking import Ranking, rank
 from pnsight.decide.rule import NONE, NOT, TREAT, UNCERTAIN, Decisions, decide, decided, decisions
 from pnsight.decide.selection import Selection, select
@@ -17,6 +17,7 @@ __all__ = [
     "Ranking",
     "Selection",
     "ask",
+    "ask_beyond",
     "decide",
     "decided",
     "decisions",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pnsight import lattice
-from pnsight.bound_table import plain_numbers
+from pnsight.bound_table import BoundTable, plain_numbers
 from pnsight.decide.rule import NONE, NOT, TREAT, UNCERTAIN, Decisions, decide, decided
 from pnsight.errors import QueryError
 from pnsight.law import FloatArray
@@ -49,16 +51,21 @@ class Questions(Tabular):
 
     @property
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Which question to ask, or why none; and what a reader of the answers should know."""
+        return (self.advice, *self.now.answers.notes)
+
+    @property
+    def advice(self) -> str:
         """Which question to ask, or why none."""
         columns = self.columns()
         if not columns["covariate"]:
-            return ("every covariate is known: there is nothing to ask",)
+            return "every covariate is known: there is nothing to ask"
         best = columns["changes"][0]
         if best is None:
-            return ("nobody fits this description, so how likely an answer is cannot be said",)
+            return "nobody fits this description, so how likely an answer is cannot be said"
         if best < _SAME:
-            return ("no single question would change the decision",)
-        return (f"ask for {columns['covariate'][0]} first: with probability {best:.3f} it changes the decision",)
+            return "no single question would change the decision"
+        return f"ask for {columns['covariate'][0]} first: with probability {best:.3f} it changes the decision"
 
     def columns(self) -> dict[str, list[Any]]:
         """One row a question, those most likely to change the decision first.
@@ -67,26 +74,33 @@ class Questions(Tabular):
         ``unanswered`` that it would be this one; ``width`` the mean distance of the bounds among those that have an
         answer.
         """
-        names = list(dict.fromkeys(self.covariate))
-        rows = [self._summary(name) for name in names]
-        order = sorted(range(len(names)), key=lambda k: (_last(-rows[k]["changes"]), _last(rows[k]["width"])))
-        heads = ("changes", TREAT, NOT, UNCERTAIN, "unanswered", "width")
-        summed = {head: plain_numbers(np.array([rows[k][head] for k in order], dtype=np.float64)) for head in heads}
-        return {"covariate": [names[k] for k in order], **summed}
+        return dict(self._by_question)
 
-    def _summary(self, name: str) -> dict[str, float]:
-        asked = np.array([covariate == name for covariate in self.covariate])
-        probability, decision = self.probability[asked], self.after.decision[asked]
-        words = {TREAT: TREAT, NOT: NOT, UNCERTAIN: UNCERTAIN, NONE: "unanswered"}
-        of_each = {head: float(probability[decision == word].sum()) for word, head in words.items()}
-        another = (decision != self.now.decision[0]) & (decision != NONE)
-        if np.isnan(probability).any():
-            return dict.fromkeys(["changes", *of_each, "width"], np.nan)
-        answers = self.after.answers
-        width = (answers.upper - answers.lower)[asked]
-        answered = probability[decision != NONE].sum()
-        mean = float(np.nansum(probability * width) / answered) if answered > 0 else np.nan
-        return {"changes": float(probability[another].sum()), **of_each, "width": mean}
+    @cached_property
+    def _by_question(self) -> dict[str, list[Any]]:
+        names = {name: place for place, name in enumerate(dict.fromkeys(self.covariate))}
+        place = np.array([names[name] for name in self.covariate], dtype=np.intp)
+        rows = self._summed(place, len(names))
+        order = np.lexsort((rows["width"].round(9), -rows["changes"].round(9)))  # what is missing comes last
+        found = {head: plain_numbers(values[order]) for head, values in rows.items()}
+        return {"covariate": [list(names)[k] for k in order], **found}
+
+    def _summed(self, place: npt.NDArray[np.intp], questions: int) -> dict[str, FloatArray]:
+        """Sums over the answers to each question, shape (questions,) each; `place` says which question is answered."""
+
+        def total(values: FloatArray, some: npt.NDArray[np.bool_]) -> FloatArray:
+            return np.asarray(np.bincount(place, np.where(some, values, 0.0), questions), dtype=np.float64)
+
+        probability, decision, answers = self.probability, self.after.decision, self.after.answers
+        answered = decision != NONE
+        found = {"changes": total(probability, (decision != self.now.decision[0]) & answered)}
+        for word, head in {TREAT: TREAT, NOT: NOT, UNCERTAIN: UNCERTAIN, NONE: "unanswered"}.items():
+            found[head] = total(probability, decision == word)
+        known = total(probability, answered)
+        width = total(probability * (answers.upper - answers.lower), answered)
+        found["width"] = np.divide(width, known, out=np.full(questions, np.nan), where=known > 0)
+        unknown = np.bincount(place, np.isnan(probability), questions) > 0
+        return {head: np.where(unknown, np.nan, values) for head, values in found.items()}
 
     def by_level(self) -> dict[str, list[Any]]:
         """One row an answer: the question, the answer, its probability, then the decision as `Decisions` shows it."""
@@ -103,13 +117,25 @@ def ask(
     further arguments of `model.bounds`.
     """
     codes = _one(model, query)
+    return ask_beyond(model, codes, model.bounds(codes, **options), threshold, cautious, **options)
+
+
+def ask_beyond(
+    model: Model,
+    codes: Codes,
+    answer: BoundTable,
+    threshold: float | None = None,
+    cautious: bool = False,
+    **options: Any,
+) -> Questions:
+    """The same where the answer to the query itself, given as codes of shape (1, covariates), is known already."""
     more, open_places = _one_more_known(model.schema.shape, codes)
     after = decide(model, more, threshold, cautious, **options)
     shares = model.shares(more, options.get("population"))
     covariates = [model.schema.covariates[j] for j in open_places]
     levels = [covariate.levels[row[j]] for covariate, row, j in zip(covariates, more, open_places, strict=True)]
     return Questions(
-        decide(model, codes, threshold, cautious, **options),
+        decided(answer, threshold, cautious),
         after,
         [covariate.name for covariate in covariates],
         levels,
@@ -149,12 +175,7 @@ def _one_more_known(shape: tuple[int, ...], query: Codes) -> tuple[Codes, list[i
     return more, places
 
 
-def _given_the_query(shares: FloatArray, places: np.ndarray[Any, np.dtype[np.intp]]) -> FloatArray:
+def _given_the_query(shares: FloatArray, places: npt.NDArray[np.intp]) -> FloatArray:
     """Shares of the levels of each covariate, made to add up to one."""
     totals = np.bincount(places, weights=shares, minlength=1)[places]
     return np.asarray(np.divide(shares, totals, out=np.full(len(shares), np.nan), where=totals > 0))
-
-
-def _last(number: float) -> float:
-    """A key to sort by that puts what is missing last."""
-    return np.inf if np.isnan(number) else round(number, 9)

@@ -72,10 +72,11 @@ class Decisions(Tabular):
         return self.answers.columns(beside={"decision": [str(word) for word in self.decision]})
 
     def words(self) -> list[str]:
-        """Each decision and its reason, in a sentence."""
-        return [self._sentence(row) for row in range(len(self))]
+        """Each query, its decision and the reason, in a sentence."""
+        return [f"{query or 'everyone'}: {self.reason(row)}" for row, query in enumerate(self.answers.queries)]
 
-    def _sentence(self, row: int) -> str:
+    def reason(self, row: int = 0) -> str:
+        """One decision and its reason, in a sentence."""
         answers, theta = self.answers, f"{self.threshold:g}"
         lower, upper = answers.lower[row], answers.upper[row]
         name = answers.quantity
@@ -85,7 +86,7 @@ class Decisions(Tabular):
             UNCERTAIN: f"uncertain: {name} is between {lower:.3f} and {upper:.3f}{self._why_uncertain(row)}",
             NONE: f"no decision: the answer is {answers.status[row]}",
         }
-        return f"{answers.queries[row] or 'everyone'}: {reason[str(self.decision[row])]}."
+        return f"{reason[str(self.decision[row])]}."
 
     def _surely(self, row: int, end: str) -> str:
         """Whether the interval of the end that decides agrees, if there is one."""

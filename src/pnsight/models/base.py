@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from copy import copy
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from pnsight.law import FloatArray, Law
 from pnsight.progress import Progress, silent
 from pnsight.schema import Codes, QueryLike, Schema
 from pnsight.study import People, Study
+
+if TYPE_CHECKING:
+    from pnsight.checks.assumptions import AssumptionTest
 
 _NO_EXPERIMENT = (
     "no experimental row says what treatment does; an observational table alone answers under assume='exogenous' "
@@ -90,6 +94,15 @@ class Model(ABC):
     def explain(self) -> str:
         """What was chosen when fitting, and on what evidence, in words."""
 
+    def seeing(self, study: Study) -> Self:
+        """The same model with this study in place of its own: what was learned from rows at large stays.
+
+        The study has other counts of the same profiles; those without rows are left out in the end.
+        """
+        other = copy(self)
+        other.study_ = study.with_rows()
+        return other
+
     @property
     def study(self) -> Study:
         """The study the model was fitted to."""
@@ -107,6 +120,11 @@ class Model(ABC):
         """Whether answers to open queries add up rows, which takes even assignment and alike tables for granted."""
         return False
 
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What a reader of any answer should know."""
+        return () if self.study.withheld is None else (self.study.withheld.note,)
+
     def counts(self, codes: Codes) -> FloatArray:
         """Rows behind each query in the layout of `Study.counts`, shape (queries, 8) or (queries, 4)."""
         return lattice.sum_over(self.schema, codes, self.study.profiles, self.study.counts)
@@ -120,6 +138,8 @@ class Model(ABC):
 class LawModel(Model):
     """A model of the law, from which the bounds on every quantity follow."""
 
+    _tests: tuple[Study, dict[tuple[str, ...], AssumptionTest]]
+
     @abstractmethod
     def law_given(self, codes: Codes, counts: FloatArray) -> Law:
         """The law of each query, of which the rows are already counted."""
@@ -130,13 +150,20 @@ class LawModel(Model):
 
     def notes(self, codes: Codes, question: Question) -> tuple[str, ...]:
         """What a reader of the answers should know; refuses assumptions that the study contradicts for the queries."""
-        lacking = EXOGENOUS not in question.assume and not self.study.experimental.any()
-        found = (*question.notes, *((_NO_EXPERIMENT,) if lacking else ()))
-        if not question.assume:
-            return found
+        lacking = EXOGENOUS not in question.assume and not self.study.table_rows[0]
+        found = (*self.caveats, *question.notes, *((_NO_EXPERIMENT,) if lacking else ()))
+        return (*found, self._tested(question.assume).note(codes)) if question.assume else found
+
+    def _tested(self, assume: tuple[str, ...]) -> AssumptionTest:
+        """What the study says about assumptions, found out once for each."""
         from pnsight.checks import assumptions_of  # loads SciPy, which a plain answer can do without
 
-        return (*found, assumptions_of(self.study, question.assume).note(codes))
+        if not hasattr(self, "_tests") or self._tests[0] is not self.study:
+            self._tests = (self.study, {})
+        found = self._tests[1]
+        if assume not in found:
+            found[assume] = assumptions_of(self.study, assume)
+        return found[assume]
 
     def law(self, queries: QueryLike = None) -> Law:
         """The law of each query."""

@@ -186,7 +186,7 @@ class BoundRegressor(Model):
             ends = np.sort(ends, axis=1)
         lower, upper, status = settle(ends[:, 0], ends[:, 1], CROSSED)
         table = self.schema.format(codes), lower, upper, *support(self.counts(codes)), status
-        return BoundTable(self.quantity, *table)
+        return BoundTable(self.quantity, *table, notes=self.caveats)
 
     def raw_ends(self, codes: Codes, quantity: str = "pns") -> FloatArray:
         """What the two regressors say, shape (queries, 2); they may cross."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -38,7 +39,13 @@ _SUMMED_VALUES = 20_000_000
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 Values: TypeAlias = Callable[[FloatArray], FloatArray]
-"""From the types of profiles, shape (profiles, 8), to what the mean over people is taken of, shape (profiles, k)."""
+"""From the types of profiles, shape (profiles, 8), to what the mean over people is taken of, shape (profiles, k).
+
+Hashable: what equal ones make of all profiles is remembered.
+"""
+
+_REMEMBERED = 4
+"""Ways to ask of which the values of all listed profiles are kept, as a server is asked in the same way again."""
 
 _MOST_VALUES = 9
 """Columns that are summed at once for a profile: its types, or fewer, and one for its people."""
@@ -92,27 +99,49 @@ class ListedProfiles(Mixing):
 
     def types(self, codes: Codes, weights: FloatArray, members: int) -> Iterator[FloatArray]:
         """Distribution over the types of each query, shape (queries, 8), for each of the first so many members."""
-        for found in self.means(codes, weights, members, _themselves):
-            yield found / found.sum(axis=1, keepdims=True)
+        for found in self._in_groups(codes, weights, members, _themselves):
+            yield from found / found.sum(axis=2, keepdims=True)
 
     def means(self, codes: Codes, weights: FloatArray, members: int, values: Values) -> Iterator[FloatArray]:
         """Mean of `values` over the people of each query, shape (queries, k), for each of the first so many members."""
-        profiles = lattice.exact_queries(self.schema)
-        cells = min(self.schema.mask_size, max(len(codes), len(profiles)))
+        for found in self._in_groups(codes, weights, members, values):
+            yield from found
+
+    def _in_groups(self, codes: Codes, weights: FloatArray, members: int, values: Values) -> Iterator[FloatArray]:
+        """Means of as many members at a time as there is room for, shape (some members, queries, k)."""
+        flat = self._weighed(tuple(map(float, weights)), members, values)
+        cells = min(self.schema.mask_size, max(len(codes), len(flat)))
         at_once = max(1, _SUMMED_VALUES // (_MOST_VALUES * cells))
         for start in range(0, members, at_once):
-            group = slice(start, min(start + at_once, members))
-            mass = np.tensordot(self.masses[group], weights, axes=(1, 0))
-            columns = np.stack([_with_people(values, types) for types in self.profile_types[group]])
-            flat = np.moveaxis(mass[:, :, None] * columns, 0, 1).reshape(len(profiles), -1)
-            sums = lattice.sum_over(self.schema, codes, profiles, flat).reshape(len(codes), *columns.shape[::2])
-            for k in range(sums.shape[1]):
-                yield sums[:, k, :-1] / sums[:, k, -1:]
+            group = flat[:, start : start + at_once]
+            sums = lattice.sum_over(self.schema, codes, self._profiles, group.reshape(len(flat), -1))
+            sums = sums.reshape(len(codes), *group.shape[1:])
+            yield np.moveaxis(sums[..., :-1] / sums[..., -1:], 1, 0)
+
+    @cached_property
+    def _profiles(self) -> Codes:
+        """All profiles, shape (profiles, covariates)."""
+        return lattice.exact_queries(self.schema)
+
+    @cached_property
+    def _weighed(self) -> Callable[[tuple[float, ...], int, Values], FloatArray]:
+        """`_weigh`, which remembers."""
+        return lru_cache(_REMEMBERED)(self._weigh)
+
+    def _weigh(self, weights: tuple[float, ...], members: int, values: Values) -> FloatArray:
+        """Values of every profile and, last, a one for its people, times its mass; shape (profiles, members, k + 1)."""
+        mass = np.tensordot(self.masses[:members], np.array(weights), axes=(1, 0))
+        each = zip(mass, self.profile_types, strict=False)
+        return np.stack([share[:, None] * _with_people(values, types) for share, types in each], axis=1)
 
     def shares(self, codes: Codes, weights: FloatArray) -> FloatArray:
         """Share of the people that are in each query, by the estimate, shape (queries,)."""
         mass = weights @ self.masses[0]
-        return lattice.sum_over(self.schema, codes, lattice.exact_queries(self.schema), mass[:, None])[:, 0]
+        return lattice.sum_over(self.schema, codes, self._profiles, mass[:, None])[:, 0]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is remembered."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def arrays(self) -> Arrays:
         """Types and masses."""

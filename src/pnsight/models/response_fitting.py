@@ -176,7 +176,7 @@ class Fitting:
     ) -> ListedProfiles:
         schema, profiles = self.study.schema, self.study.profiles
         every = lattice.exact_queries(schema)
-        place = np.ravel_multi_index(tuple(profiles.T), schema.shape) if schema.shape else np.zeros(1, dtype=np.intp)
+        place = lattice.exact_position(schema, profiles)
         inputs = schema.signs(every)
         types, masses = [], []
         for networks, counts in members:

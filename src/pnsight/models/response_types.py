@@ -8,8 +8,9 @@ every quantity, with no threshold and no filter. Only the law is identified, not
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from itertools import islice
 from statistics import NormalDist
 from typing import Any, ClassVar, Self
 
@@ -28,10 +29,14 @@ from pnsight.models.base import LawModel, rows_behind, support
 from pnsight.models.calibration import error_variance
 from pnsight.models.choices import Choices
 from pnsight.models.mixing import MOST_LISTED, CountedProfiles, ListedProfiles
+from pnsight.models.recounting import Mix, Recount, recounted
 from pnsight.models.response_fitting import Fitting
 from pnsight.progress import Progress, silent
 from pnsight.schema import Codes, QueryLike
 from pnsight.study import People, Study, refuse_unknown_people
+
+_LAWS_TOGETHER = 4096
+"""Laws, of queries and members, that are bounded in one go: the members of a few queries, or one member of many."""
 
 
 @dataclass(eq=False)
@@ -67,6 +72,19 @@ class ResponseTypeModel(LawModel):
         self.study_ = study.with_rows()
         self.choices_, self.mixing_ = Fitting(self.study_, self.random_state, self.intervals, progress).run()
         return self
+
+    def seeing(self, study: Study) -> Self:
+        """The same networks with this study's counts, which profiles are shrunk to and mixed by."""
+        other, found = super().seeing(study), self.choices_
+        mixes = [Mix(choice.seen, choice.borrowed) for choice in found.covariates]
+        own = 1 + len(found.network_rungs)
+        recount = Recount.between(self.study, study, found.strength, mixes, own)
+        covariates = tuple(
+            choice._replace(seen=mix.seen) for choice, mix in zip(found.covariates, recount.mixes_after, strict=True)
+        )
+        other.choices_ = replace(found, covariates=covariates)
+        other.mixing_ = recounted(self.mixing_, recount, self.study.profiles)
+        return other
 
     def _refuse_bad_parameters(self) -> None:
         refuse_to_fit(self.quantity)
@@ -121,17 +139,14 @@ class ResponseTypeModel(LawModel):
 
     def _each(self, codes: Codes, question: Question, weights: FloatArray, members: int) -> Iterator[FloatArray]:
         """Both ends, shape (2, queries), for each of the first so many members."""
-        rows = rows_behind(self.study.counts.sum(axis=0, keepdims=True))[0]
-        if not question.by_profile:
-            for types in self.mixing_.types(codes, weights, members):
-                yield np.stack(question.ends(self._law(types), rows))
-            return
-
-        def parts(types: FloatArray) -> FloatArray:
-            return question.parts(self._law(types / types.sum(axis=1, keepdims=True)), rows)
-
-        for means in self.mixing_.means(codes, weights, members, parts):
-            yield np.stack(question.ends_of(means, rows))
+        rows = self._rows_behind
+        together = max(1, _LAWS_TOGETHER // max(1, len(codes)))
+        if question.by_profile:
+            parts = _Parts(question, tuple(map(float, rows)), self.study.observational is None)
+            means = self.mixing_.means(codes, weights, members, parts)
+            return _of_members(means, lambda some: question.ends_of(some, rows), together)
+        types = self.mixing_.types(codes, weights, members)
+        return _of_members(types, lambda some: question.ends(self._law(some), rows), together)
 
     def _ends(self, codes: Codes, question: Question, weights: FloatArray) -> tuple[FloatArray, FloatArray | None]:
         """Both ends, shape (2, queries), and their standard errors of the same shape."""
@@ -150,12 +165,21 @@ class ResponseTypeModel(LawModel):
     @property
     def _one_row(self) -> float:
         """What one row is worth: no share is known more finely than this."""
-        experimental, observational = support(self.study.counts.sum(axis=0, keepdims=True))
-        return 1 / float(min(experimental[0], observational[0] or np.inf))
+        experimental, observational = self.study.table_rows
+        return 1 / min(experimental, observational or np.inf)
+
+    @property
+    def _rows_behind(self) -> FloatArray:
+        """Rows of the treated arm, of the control arm and of the observational table, those withheld included."""
+        rows: FloatArray = rows_behind(self.study.counts.sum(axis=0, keepdims=True))[0]
+        if self.study.withheld is None:
+            return rows
+        trial, registry = self.study.table_rows
+        arms = rows[:2] / rows[:2].sum() if rows[:2].all() else np.full(2, 0.5)
+        return np.asarray([*(trial * arms), registry])
 
     def _law(self, types: FloatArray) -> Law:
-        law = Law.from_types(types)
-        return law if self.study.observational is not None else Law(law.a, law.b)
+        return _law_of(types, self.study.observational is None)
 
     def _weights(self, population: People | None) -> FloatArray:
         """How much of each table's people a population has, shape (tables,)."""
@@ -163,7 +187,7 @@ class ResponseTypeModel(LawModel):
         refuse_unknown_people(population)
         if self.study.observational is None:
             return np.ones(1)
-        rows = np.array([self.study.experimental.sum(), self.study.observational.sum()])
+        rows = np.array(self.study.table_rows)
         weights = {
             "experimental": np.array([1.0, 0.0]),
             "observational": np.array([0.0, 1.0]),
@@ -197,6 +221,31 @@ class ResponseTypeModel(LawModel):
             else CountedProfiles.from_arrays(study.schema, study.profiles, arrays)
         )
         return self
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """What profiles bring to the mean over their people, from their types; equal ones give the same values."""
+
+    question: Question
+    rows: tuple[float, ...]
+    experiment_alone: bool
+
+    def __call__(self, types: FloatArray) -> FloatArray:
+        law = _law_of(types / types.sum(axis=1, keepdims=True), self.experiment_alone)
+        return self.question.parts(law, np.array(self.rows))
+
+
+def _law_of(types: FloatArray, experiment_alone: bool) -> Law:
+    law = Law.from_types(types)
+    return Law(law.a, law.b) if experiment_alone else law
+
+
+def _of_members(each: Iterator[FloatArray], ends: Callable[[FloatArray], Ends], together: int) -> Iterator[FloatArray]:
+    """Both ends, shape (2, queries), of each member, computed for so many members at once."""
+    while some := list(islice(each, together)):
+        found = np.stack(ends(np.concatenate(some)))
+        yield from np.moveaxis(found.reshape(2, len(some), -1), 1, 0)
 
 
 def _refuse_empty(study: Study) -> None:

@@ -45,6 +45,19 @@ def posterior(centre: FloatArray, counts: FloatArray, strength: float) -> FloatA
     return types
 
 
+def centre_of(types: FloatArray, counts: FloatArray, strength: float) -> FloatArray:
+    """The centre that `posterior` was given, from what it found, shape (profiles, 8).
+
+    Where expectation-maximisation stands still, types * (strength + rows) = strength * centre + the rows shared out.
+    """
+    if np.isinf(strength):
+        return types
+    cells = np.maximum(types @ COUNTED_CELLS.T, _LEAST_SHARE)
+    shared = types * ((counts / cells) @ COUNTED_CELLS)
+    found = np.maximum(types * (strength + counts.sum(axis=1, keepdims=True)) - shared, 0.0)
+    return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+
 def _shared_out(types: FloatArray, prior: FloatArray, counts: FloatArray) -> FloatArray:
     """Types after sharing out each cell's rows among those it allows, in proportion."""
     cells = np.maximum(types @ COUNTED_CELLS.T, _LEAST_SHARE)

@@ -1,0 +1,29 @@
+"""`pnsight export`: a model to hand on, without small counts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import pnsight
+from pnsight.cli.options import within
+from pnsight.cli.output import say
+from pnsight.cli.query import ModelArgument
+
+
+def export(
+    model: ModelArgument,
+    out: Annotated[Path, typer.Option("--out", help="Folder for the model without small counts.")],
+    min_cell: Annotated[
+        int, typer.Option("--min-cell", help="Withhold counts from 1 to below this.", callback=within(2))
+    ] = 10,
+) -> None:
+    """Write a model that can be handed on: no count of people in it is small, nor can be found by subtraction."""
+    pnsight.store.check_place(out)
+    found = pnsight.disclosure.suppress(pnsight.load(model), min_cell)
+    pnsight.save(found, out)
+    for line in found.caveats:
+        say(line)
+    say(f"model written to {out}; ask it with: pnsight query {out}")

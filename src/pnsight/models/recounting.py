@@ -1,0 +1,138 @@
+"""What a response-type model would say with other counts of the same profiles, its networks as they are.
+
+Counts enter it twice: each profile's types are shrunk to them, and a share of the covariate law is the profiles as
+counted. Both are undone and done again. Studies that were simulated to find intervals have counts of their own, which
+are not kept; where the counts of a profile change, their share of it becomes the estimate's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from pnsight import lattice
+from pnsight.law import FloatArray
+from pnsight.models.forward import mean_shares
+from pnsight.models.mixing import CountedProfiles, ListedProfiles, Mixing
+from pnsight.models.shrinkage import centre_of, posterior
+from pnsight.schema import Codes
+from pnsight.study import Study
+
+
+@dataclass(frozen=True)
+class Mix:
+    """How the covariate law of a table was made: the weight of profiles as counted, and whether of both tables."""
+
+    seen: float
+    borrowed: bool
+
+
+@dataclass(frozen=True)
+class Recount:
+    """Counts before and after, and what the model chose.
+
+    Attributes
+    ----------
+    before, after : shape (profiles, 8)
+    strength : rows that the networks are worth
+    mixes : one a table
+    own : members that were fitted to the counts themselves, the first ones
+    """
+
+    before: FloatArray
+    after: FloatArray
+    strength: float
+    mixes: Sequence[Mix]
+    own: int
+
+    @classmethod
+    def between(cls, before: Study, after: Study, strength: float, mixes: Sequence[Mix], own: int) -> Recount:
+        """From two studies with the same profiles."""
+        return cls(_eight(before.counts), _eight(after.counts), strength, mixes, own)
+
+    @property
+    def changed(self) -> npt.NDArray[np.bool_]:
+        """Profiles whose counts are others than before, shape (profiles,)."""
+        return np.asarray((self.before != self.after).any(axis=1))
+
+    @property
+    def mixes_after(self) -> list[Mix]:
+        """What is no longer counted is left to the smooth part of the covariate law."""
+        return [
+            replace(mix, seen=mix.seen * after.sum() / (before.sum() or 1.0))
+            for mix, (before, after) in zip(self.mixes, self.people(), strict=True)
+        ]
+
+    def people(self) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """For each table, the rows of each profile that its covariate law counts, before and after."""
+        for table, mix in enumerate(self.mixes):
+            cells = slice(None) if mix.borrowed else slice(4 * table, 4 * table + 4)
+            yield self.before[:, cells].sum(axis=1), self.after[:, cells].sum(axis=1)
+
+
+def recounted(mixing: Mixing, recount: Recount, profiles: Codes) -> Mixing:
+    """The mixing with the counts as they are after; `profiles` are those of the study, shape (profiles, covariates)."""
+    if isinstance(mixing, CountedProfiles):
+        return _counted(mixing, recount)
+    assert isinstance(mixing, ListedProfiles)
+    place = lattice.exact_position(mixing.schema, profiles)
+    types, masses = _listed_types(mixing, recount, place), _listed_masses(mixing, recount, place)
+    return replace(mixing, profile_types=types, masses=masses)
+
+
+def _listed_types(mixing: ListedProfiles, recount: Recount, place: npt.NDArray[np.intp]) -> npt.NDArray[np.float32]:
+    types, changed = mixing.profile_types.copy(), recount.changed
+    before, after = recount.before[changed], recount.after[changed]
+    for member in range(min(recount.own, len(types))):
+        own = types[member, place[changed]].astype(np.float64)
+        types[member, place[changed]] = posterior(centre_of(own, before, recount.strength), after, recount.strength)
+    return types
+
+
+def _listed_masses(mixing: ListedProfiles, recount: Recount, place: npt.NDArray[np.intp]) -> FloatArray:
+    masses = mixing.masses.copy()
+    tables = zip(recount.mixes, recount.mixes_after, recount.people(), strict=True)
+    for table, (mix, mix_after, (before, after)) in enumerate(tables):
+        smooth = masses[0, table].copy()
+        smooth[place] -= mix.seen * before / (before.sum() or 1.0)
+        mass = (1 - mix_after.seen) * np.maximum(smooth, 0.0) / (1 - mix.seen)
+        mass[place] += mix_after.seen * after / (after.sum() or 1.0)
+        masses[: recount.own, table] = mass
+        changed = place[before != after]
+        simulated = masses[recount.own :, table]
+        simulated[:, changed] = mass[changed]
+        simulated /= simulated.sum(axis=1, keepdims=True)
+    return masses
+
+
+def _counted(mixing: CountedProfiles, recount: Recount) -> CountedProfiles:
+    left = recount.after.any(axis=1)
+    types, counted = mixing.profile_types.copy(), mixing.counted.copy()
+    changed = recount.changed & left
+    centre = _centre(mixing, mixing.profiles[changed])
+    types[changed] = posterior(centre, recount.after[changed], recount.strength)
+    for table, (before, after) in enumerate(recount.people()):
+        shares = after / (after.sum() or 1.0)
+        counted[: recount.own, table] = shares
+        simulated = counted[recount.own :, table]
+        simulated[:, before != after] = shares[before != after]
+        simulated /= np.maximum(simulated.sum(axis=1, keepdims=True), np.finfo(np.float32).tiny)
+    return replace(
+        mixing,
+        profiles=mixing.profiles[left],
+        profile_types=types[left],
+        counted=counted[:, :, left],
+        seen=np.array([mix.seen for mix in recount.mixes_after]),
+    )
+
+
+def _centre(mixing: CountedProfiles, profiles: Codes) -> FloatArray:
+    return mean_shares(mixing.networks[0], mixing.schema.signs(profiles))
+
+
+def _eight(counts: FloatArray) -> FloatArray:
+    """With empty cells where there is no observational table."""
+    return counts if counts.shape[1] == 8 else np.pad(counts, ((0, 0), (0, 4)))

@@ -1,0 +1,177 @@
+"""The JSON interface: the same answers for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+
+from pnsight._version import __version__
+from pnsight.decide import Questions, ask, decided
+from pnsight.text import as_records
+from pnsight.web.ability import refuse_population
+from pnsight.web.api_fields import (
+    AskAddress,
+    AskAnswer,
+    Asked,
+    AskRequest,
+    BoundsAddress,
+    BoundsAnswer,
+    BoundsRequest,
+    DecideAddress,
+    DecideAnswer,
+    DecideRequest,
+    Error,
+    ModelFields,
+    RankAddress,
+    RankAnswer,
+    RankRequest,
+    Ruled,
+)
+from pnsight.web.explorer import Explorer
+from pnsight.web.site import Site
+from pnsight.web.words import QUANTITIES
+
+PATIENCE = 90.0
+
+_ERRORS: Mapping[int | str, dict[str, Any]] = {
+    400: {"model": Error, "description": "The question cannot be answered."},
+    413: {"model": Error, "description": "Too much was asked at once."},
+    422: {"model": Error, "description": "A field is not what it should be."},
+    503: {"model": Error, "description": "Busy: come again in a few seconds."},
+}
+
+
+def router(site: Site) -> APIRouter:
+    """All addresses of the interface."""
+    found = APIRouter(prefix="/api", responses={**_ERRORS}, tags=["pnsight"])
+    explorer = site.explorer
+
+    async def computed(job: Callable[..., Any], *arguments: Any) -> Any:
+        return await site.slow.run(job, explorer, *arguments, seconds=PATIENCE)
+
+    @found.get("/model", response_model=ModelFields)
+    async def model() -> Any:
+        """Say what the model is, which covariates there are, and which levels they have."""
+        return _model(explorer)
+
+    @found.get("/bounds", response_model=BoundsAnswer)
+    async def bounds_in_address(asked: Annotated[BoundsAddress, Query()]) -> Any:
+        """Bound a quantity for queries given in the address."""
+        return await computed(_bounds, asked.query, asked)
+
+    @found.post("/bounds", response_model=BoundsAnswer)
+    async def bounds(asked: BoundsRequest) -> Any:
+        """Bound a quantity for queries."""
+        return await computed(_bounds, asked.queries, asked)
+
+    @found.get("/decide", response_model=DecideAnswer)
+    async def decide_in_address(asked: Annotated[DecideAddress, Query()]) -> Any:
+        """Say treat, not or uncertain for queries given in the address."""
+        return await computed(_decide, asked.query, asked)
+
+    @found.post("/decide", response_model=DecideAnswer)
+    async def decide(asked: DecideRequest) -> Any:
+        """Say treat, not or uncertain for queries."""
+        return await computed(_decide, asked.queries, asked)
+
+    @found.get("/ask", response_model=AskAnswer)
+    async def ask_in_address(asked: Annotated[AskAddress, Query()]) -> Any:
+        """Say what knowing one more covariate would change, for a query given in the address."""
+        return await computed(_ask, asked)
+
+    @found.post("/ask", response_model=AskAnswer)
+    async def ask_(asked: AskRequest) -> Any:
+        """Say what knowing one more covariate would change."""
+        return await computed(_ask, asked)
+
+    async def ranked(asked: RankRequest) -> Any:
+        key = ("api", asked.model_dump_json())
+        return await site.rankings.get(key, PATIENCE, _rank, explorer, asked)
+
+    @found.get("/rank", response_model=RankAnswer)
+    async def rank_in_address(asked: Annotated[RankAddress, Query()]) -> Any:
+        """List the groups that stand out, asked for in the address."""
+        return await ranked(asked)
+
+    @found.post("/rank", response_model=RankAnswer)
+    async def rank(asked: RankRequest) -> Any:
+        """List the groups that stand out."""
+        return await ranked(asked)
+
+    return found
+
+
+def _arguments(explorer: Explorer, asked: Asked) -> dict[str, Any]:
+    """Arguments of the model's `bounds`."""
+    refuse_population(explorer.model, asked.population)
+    given = {name: getattr(asked, name) for name in ("quantity", "level", "payoffs", "assume", "refine")}
+    return given if asked.population is None else {**given, "population": asked.population}
+
+
+def _model(explorer: Explorer) -> dict[str, Any]:
+    model, study = explorer.model, explorer.model.study
+    experimental, observational = study.table_rows
+    return {
+        "model": model.name,
+        "pnsight_version": __version__,
+        "quantity": model.quantity,
+        "quantities": [name for name in QUANTITIES if name not in explorer.ability.refused],
+        "intervals": explorer.ability.intervals,
+        "treatment": study.treatment,
+        "outcome": study.outcome,
+        "rows_experimental": experimental,
+        "rows_observational": None if study.observational is None else observational,
+        "covariates": [{"name": each.name, "levels": list(each.levels)} for each in study.schema.covariates],
+        "notes": [*study.notes, *model.caveats],
+    }
+
+
+def _bounds(explorer: Explorer, queries: list[Any], asked: Asked) -> dict[str, Any]:
+    found = explorer.bounds(explorer.schema.encode(queries), _arguments(explorer, asked))
+    return {
+        "quantity": found.quantity,
+        "level": found.level,
+        "notes": found.notes,
+        "answers": as_records(found.columns()),
+    }
+
+
+def _decide(explorer: Explorer, queries: list[Any], asked: Ruled) -> dict[str, Any]:
+    answers = explorer.bounds(explorer.schema.encode(queries), _arguments(explorer, asked))
+    found = decided(answers, asked.threshold, asked.cautious)
+    return {
+        "quantity": answers.quantity,
+        "level": answers.level,
+        "threshold": found.threshold,
+        "cautious": found.cautious,
+        "notes": found.notes,
+        "decisions": as_records(found.columns()),
+    }
+
+
+def _ask(explorer: Explorer, asked: AskRequest | AskAddress) -> dict[str, Any]:
+    options = _arguments(explorer, asked)
+    found: Questions = ask(explorer.model, asked.query, asked.threshold, asked.cautious, **options)
+    return {
+        "threshold": found.now.threshold,
+        "cautious": found.now.cautious,
+        "advice": found.advice,
+        "notes": found.now.answers.notes,
+        "now": as_records(found.now.columns())[0],
+        "questions": as_records(found.columns()),
+        "levels": as_records(found.by_level()),
+    }
+
+
+def _rank(explorer: Explorer, asked: RankRequest) -> dict[str, Any]:
+    limits = {name: getattr(asked, name) for name in ("margin", "least_share", "least_support")}
+    found = explorer.ranking(asked.by, _arguments(explorer, asked), asked.top, **limits)
+    return {
+        "quantity": found.answers.quantity,
+        "by": found.by,
+        "overestimated": found.overestimated,
+        "notes": found.notes,
+        "groups": as_records(found.columns()),
+    }

@@ -1,0 +1,260 @@
+"""What programs send and get: the fields of the JSON interface, named as the columns of the command line."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from pnsight.web.state import LARGEST
+from pnsight.web.words import PeopleName, QuantityName
+
+MOST_QUERIES = 1000
+MOST_TEXT = 4000
+"""Queries that one request may ask about, and characters that each may have."""
+
+Number = Annotated[float, Field(ge=-LARGEST, le=LARGEST, allow_inf_nan=False)]
+Amount = Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)]
+Assumption = Literal["monotone", "exogenous"]
+Level = Annotated[str, Field(max_length=MOST_TEXT)] | int | float | bool | None
+QueryText = Annotated[str, Field(max_length=MOST_TEXT)]
+QueryGiven = QueryText | Annotated[dict[str, Level], Field(max_length=MOST_QUERIES)]
+
+_QUERY = "name=level,name=level with the rest open, or one character a covariate; empty for everyone"
+
+
+class Asked(BaseModel):
+    """How to ask: as the options of `pnsight query`."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    quantity: QuantityName | None = Field(None, description="what to bound; by default what the model was fitted for")
+    level: float = Field(0.9, ge=0, lt=1, description="confidence of the intervals")
+    payoffs: list[Number] | None = Field(
+        None,
+        min_length=4,
+        max_length=4,
+        description="of the benefit: what treating a complier, an always-taker, a never-taker and a defier is worth",
+    )
+    assume: list[Assumption] = Field([], max_length=2, description="assumptions; refused where contradicted")
+    refine: Literal["none", "covariates"] = Field("none", description="whether to bound profiles before averaging them")
+    population: PeopleName | None = Field(
+        None, description="whose people an open covariate is averaged over; response-type models only"
+    )
+
+
+class Ruled(Asked):
+    """How to decide: as the options of `pnsight decide`."""
+
+    threshold: Number | None = Field(
+        None, description="treat where the quantity is at least this; by default 0.5, and 0 for benefit"
+    )
+    cautious: bool = Field(False, description="decide only where the whole interval of the deciding bound agrees")
+
+
+class Many(BaseModel):
+    """Queries to ask about."""
+
+    queries: list[QueryGiven] = Field(
+        [""],
+        max_length=MOST_QUERIES,
+        description=f"each as text ({_QUERY}) or as an object from covariate to level",
+    )
+
+
+class One(BaseModel):
+    """The query to ask about."""
+
+    query: QueryGiven = Field("", description=f"{_QUERY}; or an object from covariate to level")
+
+
+class BoundsRequest(Many, Asked):
+    """What to bound, for whom."""
+
+
+class DecideRequest(Many, Ruled):
+    """What to decide, for whom."""
+
+
+class AskRequest(One, Ruled):
+    """About whom to ask."""
+
+
+class RankRequest(Asked):
+    """Which groups to list: as the options of `pnsight rank`."""
+
+    top: int = Field(20, ge=1, le=1000, description="how many to list")
+    by: Literal["lower", "upper", "benefit"] = Field(
+        "lower", description="the lower bound, the upper bound, or the lower bound on benefit"
+    )
+    margin: Amount = Field(0.01, description="by how much one must exceed every more general one")
+    least_share: float = Field(0.01, ge=0, le=1, description="share of the people that one must have")
+    least_support: Amount = Field(100, description="rows in each table that one must have")
+
+
+class _InAnAddress(BaseModel):
+    """The same in an address, where all is text and a list may be written with commas."""
+
+    model_config = ConfigDict(extra="forbid", strict=False)
+
+    @field_validator("payoffs", "assume", mode="before", check_fields=False)
+    @classmethod
+    def _split(cls, value: Any) -> Any:
+        one = value[0] if isinstance(value, list) and len(value) == 1 else value
+        return [part for part in one.split(",") if part.strip()] if isinstance(one, str) else value
+
+
+class _ManyTexts(BaseModel):
+    query: list[QueryText] = Field([""], max_length=MOST_QUERIES, description=f"{_QUERY}; may be repeated")
+
+
+class _OneText(BaseModel):
+    query: QueryText = Field("", description=_QUERY)
+
+
+class BoundsAddress(_InAnAddress, _ManyTexts, Asked):
+    """`BoundsRequest` in an address."""
+
+    model_config = _InAnAddress.model_config
+
+
+class DecideAddress(_InAnAddress, _ManyTexts, Ruled):
+    """`DecideRequest` in an address."""
+
+    model_config = _InAnAddress.model_config
+
+
+class AskAddress(_InAnAddress, _OneText, Ruled):
+    """`AskRequest` in an address."""
+
+    model_config = _InAnAddress.model_config
+
+
+class RankAddress(_InAnAddress, RankRequest):
+    """`RankRequest` in an address."""
+
+    model_config = _InAnAddress.model_config
+
+
+# --- answers --------------------------------------------------------------------------------------------
+
+
+class Error(BaseModel):
+    """What is wrong, and what to do."""
+
+    error: str
+
+
+class CovariateFields(BaseModel):
+    """A covariate, and the levels it can have."""
+
+    name: str
+    levels: list[str]
+
+
+class ModelFields(BaseModel):
+    """The model, and the study behind it."""
+
+    model: str
+    pnsight_version: str
+    quantity: str
+    quantities: list[str]
+    intervals: bool
+    treatment: str
+    outcome: str
+    rows_experimental: float
+    rows_observational: float | None
+    covariates: list[CovariateFields]
+    notes: list[str]
+
+
+class AnswerFields(BaseModel):
+    """Bounds of one query."""
+
+    query: str
+    lower: float | None
+    upper: float | None
+    lower_low: float | None
+    lower_high: float | None
+    upper_low: float | None
+    upper_high: float | None
+    support_experimental: float
+    support_observational: float
+    status: Literal["ok", "incoherent", "undefined", "crossed"]
+
+
+class DecisionFields(AnswerFields):
+    """The decision for one query, empty where there is no answer."""
+
+    decision: Literal["treat", "not", "uncertain", ""]
+
+
+class BoundsAnswer(BaseModel):
+    """Bounds, one a query."""
+
+    quantity: str
+    level: float | None
+    notes: list[str]
+    answers: list[AnswerFields]
+
+
+class DecideAnswer(BaseModel):
+    """Decisions, one a query."""
+
+    quantity: str
+    level: float | None
+    threshold: float
+    cautious: bool
+    notes: list[str]
+    decisions: list[DecisionFields]
+
+
+class QuestionFields(BaseModel):
+    """A covariate to ask for: the probability that it changes the decision, and of each decision then."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    covariate: str
+    changes: float | None
+    treat: float | None
+    not_: float | None = Field(alias="not")
+    uncertain: float | None
+    unanswered: float | None
+    width: float | None
+
+
+class LevelFields(DecisionFields):
+    """A possible answer to a question, and the decision then."""
+
+    covariate: str
+    level: str
+    probability: float | None
+
+
+class AskAnswer(BaseModel):
+    """Questions, the most useful first, and what each answer would lead to."""
+
+    threshold: float
+    cautious: bool
+    advice: str
+    notes: list[str]
+    now: DecisionFields
+    questions: list[QuestionFields]
+    levels: list[LevelFields]
+
+
+class GroupFields(AnswerFields):
+    """A group of a ranking: its share of the people, and by how much it exceeds every more general one."""
+
+    share: float
+    adds: float | None
+
+
+class RankAnswer(BaseModel):
+    """Groups, the best first."""
+
+    quantity: str
+    by: str
+    overestimated: float | None
+    notes: list[str]
+    groups: list[GroupFields]

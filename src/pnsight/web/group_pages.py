@@ -1,0 +1,207 @@
+"""Who benefits: the groups that stand out, sorted and filtered."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from pnsight.bounds.question import BENEFIT
+from pnsight.decide import Ranking, decided
+from pnsight.decide.ranking import By
+from pnsight.errors import PnsightError
+from pnsight.text import number_of
+from pnsight.web.ability import UNIT_PAYOFFS
+from pnsight.web.bar import Scale
+from pnsight.web.site import Site
+from pnsight.web.state import Options, State
+from pnsight.web.views.groups import Group, groups
+from pnsight.web.words import QUANTITIES
+from pnsight.web.work import Busy
+
+TOP = 50
+PATIENCE = 8.0
+"""Seconds that a page waits for a ranking before it comes without."""
+
+AGAIN = 3
+"""Seconds after which a page without script looks again."""
+
+ORDERS = {"lower": "lower bound", "upper": "upper bound", "benefit": "benefit", "harm": "harm"}
+"""What groups can be ranked by: an end of the quantity's bounds, or the lower bound on another quantity."""
+
+_ALPHABETICAL = ("people", "decision")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the table: its title, the address that sorts by it, and how it is sorted now if it is."""
+
+    name: str
+    title: str
+    address: str
+    order: str
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which groups to show, and in which order."""
+
+    by: str
+    text: str
+    sort: str
+    descending: bool
+
+    @classmethod
+    def of(cls, request: Request) -> Wanted:
+        """What a request asks for; what is not known is as usual."""
+        given = request.query_params
+        by, sort, order = (given.get(name, "") for name in ("by", "sort", "order"))
+        sort = sort if sort in _titles(intervals=True, observed=True) else "place"
+        descending = order == "descending" if order else _largest_first(sort)
+        return cls(by if by in ORDERS else "lower", given.get("text", "").strip(), sort, descending)
+
+    @property
+    def order(self) -> str:
+        """The order in a word."""
+        return "descending" if self.descending else "ascending"
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """As it stands in an address."""
+        order = "" if self.descending == _largest_first(self.sort) else self.order
+        said = {"by": self.by, "text": self.text, "sort": self.sort, "order": order}
+        usual = {"by": "lower", "text": "", "sort": "place", "order": ""}
+        return [(name, value) for name, value in said.items() if value != usual[name]]
+
+    def options(self, options: Options) -> Options:
+        """How to ask: ranked by benefit or harm, it is the quantity as well."""
+        if self.by == "benefit":
+            return replace(options, quantity=BENEFIT, payoffs=options.payoffs or UNIT_PAYOFFS)
+        return replace(options, quantity="harm", payoffs=None) if self.by == "harm" else options
+
+    def chosen(self, found: Sequence[Group]) -> list[Group]:
+        """The groups that mention the text, sorted; what is missing comes last."""
+        some = [group for group in found if self.text.casefold() in group.people.casefold()]
+        if self.sort in _ALPHABETICAL:
+            key = {"people": lambda group: group.people, "decision": lambda group: group.sign.short}[self.sort]
+            return sorted(some, key=key, reverse=self.descending)
+        sign = -1 if self.descending else 1
+        return sorted(some, key=lambda group: _last(sign * group.numbers[self.sort]))
+
+
+@dataclass(frozen=True)
+class GroupPages:
+    """The page and its table."""
+
+    site: Site
+
+    def routes(self) -> Sequence[BaseRoute]:
+        """Where they are."""
+        return [Route("/groups", self.page), Route("/groups/table", self.table)]
+
+    async def page(self, request: Request) -> Response:
+        """The whole page."""
+        wanted = Wanted.of(request)
+        state, shown = await self._shown(request, wanted)
+        return self.site.render.page(
+            "groups.html",
+            state,
+            "/groups",
+            hidden=self.site.explorer.reader.people(state),
+            orders=self._orders(),
+            by=wanted.by,
+            sort=wanted.sort,
+            titles=self._titles(),
+            again=None if shown["problem"] or shown["groups"] is not None else AGAIN,
+            **shown,
+        )
+
+    async def table(self, request: Request) -> Response:
+        """The table alone."""
+        _, shown = await self._shown(request, Wanted.of(request))
+        return self.site.render.part("groups_table.html", **shown)
+
+    def _orders(self) -> dict[str, str]:
+        refused = self.site.explorer.ability.refused
+        return {name: words for name, words in ORDERS.items() if name not in refused}
+
+    async def _shown(self, request: Request, wanted: Wanted) -> tuple[State, dict[str, Any]]:
+        state, problem = self.site.read(request)
+        shown: dict[str, Any] = {"problem": problem, "groups": None, "text": wanted.text}
+        if problem:
+            return state, shown
+        options = wanted.options(state.options)
+        try:
+            found = await self._ranking(wanted, options)
+        except PnsightError as error:
+            return state, {**shown, "problem": str(error)}
+        except Busy:
+            return state, shown
+        every = groups(self.site.explorer, found, options)
+        return state, {**shown, **self._table(state, wanted, options, found), "groups": wanted.chosen(every)}
+
+    async def _ranking(self, wanted: Wanted, options: Options) -> Ranking:
+        by: By = "upper" if wanted.by == "upper" else "lower"
+        asked, ranking = options.undecided, self.site.explorer.ranking
+        return await self.site.rankings.get((by, asked), PATIENCE, ranking, by, asked.arguments(), TOP)
+
+    def _table(self, state: State, wanted: Wanted, options: Options, found: Ranking) -> dict[str, Any]:
+        scale, quantity = Scale.of(options), QUANTITIES[options.quantity].short
+        line = scale.place(decided(found.answers, options.threshold).threshold)
+        end = "upper" if wanted.by == "upper" else "lower"
+        return {
+            "caption": f"{number_of(len(found), 'group')} with the highest {end} bound on {quantity}",
+            "total": len(found),
+            "notes": found.notes,
+            "columns": self._columns(state, wanted),
+            "scale": f"{quantity} from {scale.low:g} to {scale.high:g}",
+            "threshold": line if 0 <= line <= 100 else None,
+        }
+
+    def _columns(self, state: State, wanted: Wanted) -> list[Column]:
+        return [self._column(state, wanted, name, title) for name, title in self._titles().items()]
+
+    def _titles(self) -> dict[str, str]:
+        ability, study = self.site.explorer.ability, self.site.explorer.model.study
+        return _titles(ability.intervals, study.observational is not None)
+
+    def _column(self, state: State, wanted: Wanted, name: str, title: str) -> Column:
+        """Sorted by it already, the other way round."""
+        now = wanted.sort == name
+        descending = not wanted.descending if now else _largest_first(name)
+        reader = self.site.explorer.reader
+        pairs = [
+            *reader.people(state),
+            *state.options.pairs(reader.usual),
+            *replace(wanted, sort=name, descending=descending).pairs(),
+        ]
+        return Column(name, title, urlencode(pairs), wanted.order if now else "")
+
+
+def _titles(intervals: bool, observed: bool) -> dict[str, str]:
+    """Columns of the table and their titles."""
+    return {
+        "place": "Rank",
+        "people": "Group",
+        "decision": "Decision",
+        "share": "Share of people",
+        "lower": "At least",
+        "upper": "At most",
+        **({"lower_low": "Interval from", "upper_high": "Interval to"} if intervals else {}),
+        "support_experimental": "Rows in experiment",
+        **({"support_observational": "Rows observed"} if observed else {}),
+    }
+
+
+def _largest_first(name: str) -> bool:
+    """Whether a column is sorted from its largest value down, unless asked otherwise."""
+    return name not in (*_ALPHABETICAL, "place")
+
+
+def _last(number: float) -> float:
+    return math.inf if math.isnan(number) else number

@@ -1,0 +1,86 @@
+"""Templates filled in; everything a person or a table has written is escaped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.responses import HTMLResponse
+
+from pnsight._version import __version__
+from pnsight.decide import NONE
+from pnsight.web.ability import UNIT_PAYOFFS
+from pnsight.web.explorer import Explorer
+from pnsight.web.state import PREFIX, State
+from pnsight.web.words import ASSUMPTIONS, PAYOFFS, PEOPLE, QUANTITIES, signs
+
+TABS = (("/", "Explore"), ("/groups", "Who benefits"), ("/people", "Many people"), ("/about", "About"))
+
+
+class Render:
+    """The templates, with what is the same on every page of one model."""
+
+    def __init__(self, explorer: Explorer) -> None:
+        self.explorer = explorer
+        model, study, ability = explorer.model, explorer.model.study, explorer.ability
+        self._templates = Environment(
+            loader=FileSystemLoader(Path(__file__).parent / "templates"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            auto_reload=False,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._templates.filters["capital"] = _capital
+        self._templates.globals.update(
+            version=__version__,
+            tabs=TABS,
+            treatment=study.treatment,
+            outcome=study.outcome,
+            model_name=model.name,
+            covariates=model.schema.covariates,
+            observed=study.observational is not None,
+            refused=ability.refused,
+            intervals=ability.intervals,
+            law=ability.law,
+            populations=ability.populations,
+            population=getattr(model, "population", ""),
+            quantities=QUANTITIES,
+            payoffs=PAYOFFS,
+            unit=UNIT_PAYOFFS,
+            assumptions=ASSUMPTIONS,
+            people=PEOPLE,
+            no_answer=signs("")[NONE],
+            prefix=PREFIX,
+            number=_typed,
+            again=None,
+        )
+
+    def part(self, template: str, status: int = 200, **values: Any) -> HTMLResponse:
+        """A part of a page."""
+        return HTMLResponse(self._templates.get_template(template).render(values), status)
+
+    def page(self, template: str, state: State, here: str, status: int = 200, **values: Any) -> HTMLResponse:
+        """A whole page about a state."""
+        write = self.explorer.reader.write
+        return self.part(
+            template,
+            status,
+            here=here,
+            options=state.options,
+            query=state.query,
+            address=write(state),
+            address_everyone=write(state.everyone),
+            **values,
+        )
+
+
+def _capital(text: str) -> str:
+    """A sentence with a capital letter."""
+    return text[:1].upper() + text[1:]
+
+
+def _typed(value: float | None) -> str:
+    """A number as a person would type it."""
+    return "" if value is None else f"{value:.12g}"

@@ -1,0 +1,45 @@
+"""What all pages and the JSON interface of one model share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from starlette.requests import Request
+
+from pnsight.models import Model
+from pnsight.web.explorer import Explorer
+from pnsight.web.render import Render
+from pnsight.web.state import State
+from pnsight.web.work import Kept, Threads
+
+
+@dataclass(frozen=True)
+class Site:
+    """A model to explore, its templates, and threads to compute in.
+
+    Attributes
+    ----------
+    explorer, render : the model, and the templates
+    quick : threads for single answers, which a ranking or a long table does not hold up
+    slow : threads for those
+    rankings, advices : what was computed lately
+    """
+
+    explorer: Explorer
+    render: Render
+    quick: Threads
+    slow: Threads
+    rankings: Kept
+    advices: Kept
+
+    @classmethod
+    def of(cls, model: Model) -> Site:
+        """A site about a model."""
+        explorer, quick, slow = Explorer(model), Threads(2), Threads(2, most_waiting=100)
+        advices = Kept(slow if explorer.many_profiles else quick, most=256)
+        return cls(explorer, Render(explorer), quick, slow, Kept(slow), advices)
+
+    def read(self, request: Request, more: Sequence[tuple[str, str]] = ()) -> tuple[State, str]:
+        """The state that a request is about, and what is wrong with it if anything is."""
+        return self.explorer.reader.read([*request.query_params.multi_items(), *more])

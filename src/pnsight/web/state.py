@@ -1,0 +1,222 @@
+"""What a page is about: the people and the way to ask, read from an address and written to one.
+
+Every state has one shortest address, so that it can be shared and remembered. Covariates are written with a prefix, as
+in ``?with.sex=female&quantity=pn``, so that no covariate can be mistaken for an option.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias, TypeVar
+from urllib.parse import urlencode
+
+import numpy as np
+
+from pnsight.bounds.assumptions import read_assumptions
+from pnsight.bounds.question import BENEFIT, asking
+from pnsight.errors import PnsightError, QueryError
+from pnsight.models import Model
+from pnsight.schema import OPEN, Codes
+from pnsight.study import refuse_unknown_people
+from pnsight.web.ability import UNIT_PAYOFFS, refuse_population
+from pnsight.web.words import PAYOFFS
+
+PREFIX = "with."
+LEVEL = 0.9
+LARGEST = 1e12
+"""Numbers beyond this are refused: sums of them would lose all digits."""
+
+T = TypeVar("T")
+Pairs: TypeAlias = Sequence[tuple[str, str]]
+"""Keys and values of an address, as they stand in it."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to ask.
+
+    Attributes
+    ----------
+    quantity : what to bound
+    threshold : what it must reach; None for the usual one
+    level, cautious : confidence of the intervals, and whether decisions go by their far ends
+    payoffs : of the benefit; None for other quantities
+    assume, refine, population : as in `Model.bounds`
+    """
+
+    quantity: str
+    threshold: float | None = None
+    level: float = LEVEL
+    cautious: bool = False
+    payoffs: tuple[float, ...] | None = None
+    assume: tuple[str, ...] = ()
+    refine: str = "none"
+    population: str | None = None
+
+    @property
+    def reach(self) -> float:
+        """What the quantity must reach."""
+        return _usual_threshold(self.quantity) if self.threshold is None else self.threshold
+
+    def arguments(self) -> dict[str, Any]:
+        """Arguments of `Model.bounds`."""
+        given: dict[str, Any] = {
+            "quantity": self.quantity,
+            "level": self.level,
+            "payoffs": self.payoffs,
+            "assume": self.assume,
+            "refine": self.refine,
+        }
+        return given if self.population is None else {**given, "population": self.population}
+
+    @property
+    def undecided(self) -> Options:
+        """The same question without what only the decision depends on."""
+        return replace(self, threshold=None, cautious=False)
+
+    @property
+    def unusual(self) -> bool:
+        """Whether any option beyond quantity and threshold is set."""
+        return self != Options(self.quantity, self.threshold, payoffs=self.payoffs)
+
+    def pairs(self, usual: str) -> list[tuple[str, str]]:
+        """What differs from the usual, as it stands in an address."""
+        said = [("quantity", self.quantity)] if self.quantity != usual else []
+        if self.threshold is not None:
+            said.append(("cost" if self.payoffs else "threshold", f"{self.threshold:.12g}"))
+        if self.payoffs is not None and self.payoffs != UNIT_PAYOFFS:
+            said += [(kind, f"{worth:.12g}") for kind, worth in zip(PAYOFFS, self.payoffs, strict=True)]
+        if self.level != LEVEL:
+            said.append(("level", f"{self.level:.12g}"))
+        said += [("cautious", "yes")] if self.cautious else []
+        said += [("assume", name) for name in self.assume]
+        said += [("refine", self.refine)] if self.refine != "none" else []
+        return said + ([("population", self.population)] if self.population else [])
+
+
+@dataclass(frozen=True)
+class State:
+    """The people asked about, as one query's codes, and how to ask."""
+
+    query: tuple[int, ...]
+    options: Options
+
+    @property
+    def codes(self) -> Codes:
+        """The query, shape (1, covariates)."""
+        return np.array([self.query], dtype=np.int32)
+
+    def knowing(self, place: int, code: int) -> State:
+        """The same with one covariate fixed, or open with `OPEN`."""
+        return replace(self, query=(*self.query[:place], code, *self.query[place + 1 :]))
+
+    @property
+    def everyone(self) -> State:
+        """The same asked about everyone."""
+        return replace(self, query=(OPEN,) * len(self.query))
+
+
+class Reader:
+    """Reads states of one model from addresses, and writes them."""
+
+    def __init__(self, model: Model) -> None:
+        self.model, self.schema, self.usual = model, model.schema, model.quantity
+        self._quoted = [
+            [urlencode({PREFIX + covariate.name: level}) for level in covariate.levels]
+            for covariate in model.schema.covariates
+        ]
+
+    def read(self, pairs: Pairs) -> tuple[State, str]:
+        """The state, and what is wrong with the address if anything is; what is wrong is left out of the state."""
+        problems: list[str] = []
+        levels = {key.removeprefix(PREFIX): level for key, level in pairs if key.startswith(PREFIX) and level}
+        state = State(self._query(levels, problems), self._options(dict(pairs), pairs, problems))
+        return state, " ".join(problems)
+
+    def write(self, state: State) -> str:
+        """The shortest address of a state, without the path."""
+        people = [levels[code] for levels, code in zip(self._quoted, state.query, strict=True) if code != OPEN]
+        how = urlencode(state.options.pairs(self.usual))
+        return "&".join([*people, how] if how else people)
+
+    def people(self, state: State) -> list[tuple[str, str]]:
+        """The covariates that a state fixes, as they stand in an address."""
+        return [(PREFIX + name, level) for name, level in self.schema.query(state.codes[0]).fixed.items()]
+
+    def _query(self, levels: Mapping[str, str], problems: list[str]) -> tuple[int, ...]:
+        try:
+            return tuple(self.schema.encode(levels)[0].tolist())
+        except QueryError as error:
+            if len(levels) == 1:
+                problems.append(str(error))
+                return (OPEN,) * len(self.schema.names)
+        each = [self._query({name: level}, problems) for name, level in levels.items()]
+        return tuple(max(codes) for codes in zip(*each, strict=True))
+
+    def _options(self, given: Mapping[str, str], pairs: Pairs, problems: list[str]) -> Options:
+        def usable(read: Callable[[], T], otherwise: T) -> T:
+            try:
+                return read()
+            except PnsightError as error:
+                problems.append(str(error))
+                return otherwise
+
+        quantity = usable(lambda: self._quantity(given.get("quantity")), self.usual)
+        benefit = quantity == BENEFIT
+        assume = [value for key, value in pairs if key == "assume"]
+        return Options(
+            quantity,
+            threshold=usable(lambda: _threshold(given, quantity), None),
+            level=usable(lambda: _level(given), LEVEL),
+            cautious=bool(given.get("cautious")),
+            payoffs=usable(lambda: _payoffs(given), UNIT_PAYOFFS) if benefit else None,
+            assume=usable(lambda: read_assumptions(assume), ()),
+            refine=usable(lambda: asking(refine=given.get("refine") or "none").refine, "none"),
+            population=usable(lambda: self._population(given.get("population")), None),
+        )
+
+    def _quantity(self, name: str | None) -> str:
+        return asking(name or None, UNIT_PAYOFFS if name == BENEFIT else None, otherwise=self.usual).quantity
+
+    def _population(self, name: str | None) -> str | None:
+        refuse_population(self.model, name or None)
+        if name:
+            refuse_unknown_people(name)
+        return name or None
+
+
+def _usual_threshold(quantity: str) -> float:
+    """What `decided` takes if it is given none."""
+    return 0.0 if quantity == BENEFIT else 0.5
+
+
+def _threshold(given: Mapping[str, str], quantity: str) -> float | None:
+    threshold = _number(given, "cost" if quantity == BENEFIT else "threshold", None)
+    return None if threshold == _usual_threshold(quantity) else threshold
+
+
+def _payoffs(given: Mapping[str, str]) -> tuple[float, ...]:
+    return tuple(_number(given, kind, usual) for kind, usual in zip(PAYOFFS, UNIT_PAYOFFS, strict=True))
+
+
+def _level(given: Mapping[str, str]) -> float:
+    level = _number(given, "level", LEVEL)
+    if not 0 <= level < 1:
+        raise QueryError(f"the level of the intervals is {level:g}; give a number from 0 to below 1, such as 0.9.")
+    return level
+
+
+def _number(given: Mapping[str, str], name: str, usual: T) -> float | T:
+    """A number that was typed, or the usual one if none was."""
+    text = given.get(name, "").strip()
+    if not text:
+        return usual
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not abs(number) <= LARGEST:
+        raise QueryError(f"{name} is {text!r}; give a number such as 0.4.")
+    return number

@@ -1,0 +1,184 @@
+"use strict";
+// Answers at once: whatever changes in a form is fetched from the server and shown, and the address follows.
+// Without this script the forms still work, with a button.
+
+const page = (selector) => document.querySelector(selector);
+
+/** What a form says, without what is left empty. */
+function saidBy(form) {
+  const said = new URLSearchParams();
+  for (const [key, value] of new FormData(form)) {
+    if (typeof value === "string" && value !== "") said.append(key, value);
+  }
+  return said;
+}
+
+const under_way = new Map();
+
+/** Show what an address answers inside an element; a later request for the same element takes the place of this one. */
+async function show(target, address, options = {}) {
+  under_way.get(target)?.abort();
+  const control = new AbortController();
+  under_way.set(target, control);
+  target.setAttribute("aria-busy", "true");
+  try {
+    const response = await fetch(address, { ...options, signal: control.signal });
+    const text = await response.text();
+    if (control.signal.aborted) return false;
+    if (response.headers.get("content-type")?.startsWith("text/html")) target.innerHTML = text;
+    else target.replaceChildren(problem(text));
+  } catch (error) {
+    if (control.signal.aborted) return false;
+    target.replaceChildren(problem("The server does not answer. Is pnsight serve still running?"));
+  }
+  target.removeAttribute("aria-busy");
+  if (target.querySelector("[data-again]")) later(() => show(target, address, options), 2000, target);
+  return true;
+}
+
+function problem(text) {
+  const message = document.createElement("p");
+  message.className = "problem";
+  message.textContent = text;
+  return message;
+}
+
+const waiting = new Map();
+
+/** Do something a little later, and only the last of what was asked for under the same key. */
+function later(action, milliseconds, key) {
+  clearTimeout(waiting.get(key));
+  waiting.set(key, setTimeout(action, milliseconds));
+}
+
+/** Tell a screen reader what a part of the page now says. */
+function tell(target) {
+  const found = target.querySelector("[data-said]")?.dataset.said ?? target.querySelector(".problem")?.textContent;
+  if (found && page("#said").textContent !== found) page("#said").textContent = found;
+}
+
+/** Keep what was asked in the address, and in the links to other pages. */
+function remember(query) {
+  history.replaceState(null, "", location.pathname + (query ? `?${query}` : ""));
+  for (const link of document.querySelectorAll("a[data-keep]")) link.search = query;
+}
+
+// --- the explorer ----------------------------------------------------------------------------------------
+
+function explore(form) {
+  const answer = page("#answer"), advice = page("#advice"), summary = page("#summary");
+
+  async function ask() {
+    const query = saidBy(form).toString();
+    const suffix = query ? `?${query}` : "";
+    if (!(await show(answer, form.dataset.answer + suffix))) return;
+    tell(answer);
+    remember(answer.querySelector("[data-address]")?.dataset.address ?? query);
+    const decision = answer.querySelector(".decision");
+    const bounds = [...answer.querySelectorAll(".numbers tbody tr:first-child b")].map((end) => end.textContent);
+    summary.replaceChildren(...(decision?.cloneNode(true).childNodes ?? []), ` ${bounds.join(" to ")}`);
+    const meaning = answer.querySelector("[data-meaning]")?.dataset.meaning;
+    if (meaning) page("#meaning").textContent = meaning;
+    if (advice) await show(advice, form.dataset.advice + suffix);
+  }
+
+  form.addEventListener("change", () => later(ask, 0, form));
+  form.addEventListener("input", (event) => {
+    if (event.target.type === "number") later(ask, 300, form);
+  });
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    later(ask, 0, form);
+  });
+  form.addEventListener("click", (event) => {
+    const link = event.target.closest("a");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (link.dataset.focus) focusOn(form.querySelector(`#${link.dataset.focus}`));
+    else if (link.dataset.set) choose(link.dataset.set, link.dataset.level);
+    else if (link.dataset.open) choose(link.dataset.open, "");
+    else if ("everyone" in link.dataset) form.querySelectorAll(".chip.open input").forEach((open) => (open.checked = true));
+    else return;
+    event.preventDefault();
+    if (!link.dataset.focus) later(ask, 0, form);
+  });
+
+  function choose(name, level) {
+    const group = [...form.querySelectorAll("fieldset[data-name]")].find((each) => each.dataset.name === name);
+    const found = [...group.querySelectorAll("input")].find((each) => each.value === level);
+    found.checked = true;
+    found.focus({ preventScroll: true });
+  }
+
+  function focusOn(group) {
+    group.hidden = false;
+    group.scrollIntoView({ block: "center" });
+    group.querySelector("input:checked").focus({ preventScroll: true });
+  }
+
+  findable(form);
+  if (advice?.querySelector("[data-again]")) show(advice, form.dataset.advice + location.search);
+}
+
+/** Show only the covariates that mention what is typed. */
+function findable(form) {
+  const field = form.querySelector("#find");
+  if (!field) return;
+  field.closest(".finder").hidden = false;
+  const groups = [...form.querySelectorAll("fieldset[data-name]")];
+  const texts = groups.map((group) => group.textContent.toLowerCase());
+  field.addEventListener("input", (event) => {
+    event.stopPropagation();
+    const wanted = field.value.trim().toLowerCase();
+    groups.forEach((group, k) => (group.hidden = !texts[k].includes(wanted)));
+    page("#none-found").hidden = groups.some((group) => !group.hidden);
+  });
+  field.addEventListener("change", (event) => event.stopPropagation());
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") event.preventDefault();
+  });
+}
+
+// --- the other pages -------------------------------------------------------------------------------------
+
+/** A form whose result is a part of the page. */
+function live(form) {
+  const target = page(form.dataset.live);
+  const posted = form.method === "post";
+
+  async function send() {
+    const options = posted ? { method: "POST", body: new FormData(form) } : {};
+    const query = posted ? "" : saidBy(form).toString();
+    if (!(await show(target, form.dataset.fragment + (query ? `?${query}` : ""), options))) return;
+    tell(target);
+    if (!posted) history.replaceState(null, "", location.pathname + (query ? `?${query}` : ""));
+    else target.scrollIntoView({ block: "nearest" });
+  }
+
+  form.addEventListener("submit", (event) => {
+    if (event.submitter?.hasAttribute("formaction")) return; // a file to keep: the browser's business
+    event.preventDefault();
+    send();
+  });
+  if (!posted) {
+    form.addEventListener("change", () => later(send, 0, form));
+    form.addEventListener("input", (event) => {
+      if (event.target.type !== "radio" && event.target.type !== "checkbox") later(send, 250, form);
+    });
+    target.addEventListener("click", async (event) => {
+      const link = event.target.closest("a[data-swap]");
+      if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      const place = [...target.querySelectorAll("a[data-swap]")].indexOf(link);
+      const search = new URL(link.href).search;
+      if (await show(target, link.dataset.swap)) {
+        history.replaceState(null, "", location.pathname + search);
+        form.elements.sort.value = new URLSearchParams(search).get("sort") ?? "place";
+        target.querySelectorAll("a[data-swap]")[place]?.focus();
+      }
+    });
+  }
+  if (target.querySelector("[data-again]")) show(target, form.dataset.fragment + location.search);
+}
+
+if (page("#explore")) explore(page("#explore"));
+document.querySelectorAll("form[data-live]").forEach(live);

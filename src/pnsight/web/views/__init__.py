@@ -1,0 +1,1 @@
+"""What the templates show: plain values with everything already in words."""
