@@ -20,7 +20,7 @@ Standard deviations between fits that differ in their seed alone, to samples wit
 of interaction:1. Without them the outlook would hang on profiles whose interval ends next to the threshold by chance.
 """
 
-_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(25)
 
 
 @dataclass(frozen=True)
