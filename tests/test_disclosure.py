@@ -16,7 +16,6 @@ import pnsight
 from pnsight import MaskMLP, PlugIn, ResponseTypeModel, lattice, populations
 from pnsight.disclosure import suppress
 from pnsight.errors import QueryError
-from pnsight.models import response_types
 from pnsight.models.mixing import CountedProfiles, ListedProfiles
 from pnsight.models.shrinkage import centre_of, posterior
 from pnsight.study import Study, Withheld
@@ -187,10 +186,10 @@ def shrunk(request, small_fits) -> ResponseTypeModel:
     """A model that goes by its profiles' own rows in its laws as in its covariates."""
     study = populations.random("index", 1, covariates=4).sample(1_500, 2_000, seed=3)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(response_types, "choose_strength", lambda *_: (30.0, {30.0: -1.0}))
+        patch.setattr("pnsight.models.response_fitting.choose_strength", lambda *_: (30.0, {30.0: -1.0}))
         patch.setattr("pnsight.models.covariate_law.SEEN_SHARES", np.array([0.6]))
         if request.param == "counted":
-            patch.setattr(response_types, "MOST_LISTED", 1)
+            patch.setattr("pnsight.models.response_fitting.MOST_LISTED", 1)
         model = ResponseTypeModel().fit(study)
         assert isinstance(model.mixing_, CountedProfiles if request.param == "counted" else ListedProfiles)
         yield model
@@ -288,7 +287,7 @@ def test_a_model_without_small_counts_survives_storing(shrunk, tmp_path):
     assert not is_small(arrays["counts"], 12).any()
     with pytest.MonkeyPatch.context() as patch:
         if isinstance(told.mixing_, CountedProfiles):
-            patch.setattr(response_types, "MOST_LISTED", 1)
+            patch.setattr("pnsight.models.response_types.MOST_LISTED", 1)
             assert arrays["model.counted"].shape[2] == len(told.study.profiles)
         loaded = pnsight.load(tmp_path / "model")
         np.testing.assert_array_equal(all_it_says(loaded), all_it_says(told))

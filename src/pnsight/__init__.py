@@ -11,7 +11,20 @@ from typing import TYPE_CHECKING, Any
 from pnsight._version import __version__
 
 if TYPE_CHECKING:
-    from pnsight import benchmark, bounds, checks, decide, disclosure, lattice, law, populations, schema, store, tables
+    from pnsight import (
+        benchmark,
+        bounds,
+        checks,
+        decide,
+        disclosure,
+        lattice,
+        law,
+        plan,
+        populations,
+        schema,
+        store,
+        tables,
+    )
     from pnsight.bound_table import BoundTable
     from pnsight.bounds import Payoffs
     from pnsight.bounds.program import Program
@@ -52,6 +65,7 @@ _HOMES = {
     "lattice": "pnsight.lattice",
     "law": "pnsight.law",
     "load": "pnsight.store:load_model",
+    "plan": "pnsight.plan",
     "populations": "pnsight.populations",
     "rank": "pnsight.decide:rank",
     "schema": "pnsight.schema",
@@ -89,6 +103,7 @@ __all__ = [
     "lattice",
     "law",
     "load",
+    "plan",
     "populations",
     "rank",
     "read_study",

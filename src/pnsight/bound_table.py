@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
@@ -69,6 +70,18 @@ class BoundTable(Tabular):
         low, high = (self.lower_low, self.lower_high) if end == "lower" else (self.upper_low, self.upper_high)
         blank = np.full(len(self), np.nan)
         return blank if low is None else low, blank if high is None else high
+
+    def standard_error(self, end: Literal["lower", "upper"]) -> FloatArray:
+        """How far the estimate of one end strays, shape (queries,); NaN for a model without intervals.
+
+        From the longer side of the interval: the other may have been cut where the quantity can go no further.
+        """
+        low, high = self.interval(end)
+        if not self.level:
+            return np.full(len(self), np.nan)
+        estimate: FloatArray = getattr(self, end)
+        reach: FloatArray = np.maximum(high - estimate, estimate - low)
+        return reach / NormalDist().inv_cdf((1 + self.level) / 2)
 
     @property
     def caption(self) -> str:

@@ -1,4 +1,4 @@
-"""`decide`, `ask`, `rank` and `select`: their columns, what they say beside, and that they say what Python says."""
+"""`decide`, `ask`, `rank`, `select`, `plan`: their columns, what they say beside, and that Python says the same."""
 
 from __future__ import annotations
 
@@ -185,3 +185,31 @@ def test_cautious_selection_guarantees_less(fitted, run):
         for more in ([], ["--cautious"])
     )
     assert careful < plain
+
+
+# --- plan -----------------------------------------------------------------------------------------------
+
+
+def test_plan_lists_where_rows_would_settle_most(fitted, run):
+    ended = run("plan", fitted, "--threshold", 0.3, "--rows", 5000, "--top", 3, *CSV)
+    assert ended.header == ["query", "share", "uncertain", "stays", "change", "treat", "not"]
+    expected = pnsight.plan.plan(pnsight.load(fitted), 0.3, 5000, top=3)
+    assert [float(row["change"]) for row in ended.rows] == pytest.approx(list(expected.change))
+    assert "experimental: expected change" in ended.err
+    assert "stay so with unlimited rows" in ended.err
+
+
+def test_plan_compares_the_groups_that_are_named(fitted, run):
+    ended = run("plan", fitted, "z1=1", "z1=0", "--table", "both", "--cost", 0.1, "--payoffs", "1,0,0,-1", *CSV)
+    assert {row["query"] for row in ended.rows} == {"1XXXXXXXXX", "0XXXXXXXXX"}
+    assert "treat if benefit is at least 0.1" in ended.err
+
+
+def test_plan_says_that_it_is_experimental(run):
+    assert "Experimental: list the groups" in run("plan", "--help").out
+
+
+def test_plan_refuses_a_model_without_intervals(sexes, attempt):
+    ended = attempt("plan", sexes)
+    assert (ended.code, ended.out) == (2, "")
+    assert "this is a plug-in model" in ended.err

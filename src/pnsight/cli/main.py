@@ -20,6 +20,7 @@ from pnsight.cli import (
     export,
     fit,
     oracle,
+    plan,
     query,
     rank,
     select,
@@ -50,6 +51,7 @@ app.command("rank")(rank.rank)
 app.command("select")(select.select)
 app.command("serve")(serve.serve)
 app.command("export")(export.export)
+app.command("plan")(plan.plan)
 app.add_typer(bench.app, name="bench")
 
 

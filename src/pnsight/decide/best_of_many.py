@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
@@ -23,8 +22,7 @@ def overestimation(answers: BoundTable, end: Literal["lower", "upper"], weights:
     """
     if not answers.level:
         return None
-    estimate, (low, high) = getattr(answers, end), answers.interval(end)
-    noise = (np.maximum(high - estimate, estimate - low) / NormalDist().inv_cdf((1 + answers.level) / 2)) ** 2
+    estimate, noise = getattr(answers, end), answers.standard_error(end) ** 2
     known = ~np.isnan(estimate)
     if not weights[known].any():
         return 0.0

@@ -107,7 +107,7 @@ def rank(
     end = _end(by)
     estimate: FloatArray = getattr(answers, end)
     merit = np.minimum(estimate, answers.interval(end)[0]) if answers.level else estimate
-    adds = merit - _best_more_general(codes, merit)
+    adds = merit - best_more_general(codes, merit)
     fresh = np.flatnonzero((adds >= margin) | (np.isnan(adds) & ~np.isnan(merit)))
     chosen = fresh[np.argsort(-merit[fresh], kind="stable")][:top]
     too_high = overestimation(answers, end, np.isin(np.arange(len(codes)), chosen).astype(np.float64))
@@ -146,7 +146,7 @@ def _candidates(schema: Schema, most: int) -> tuple[Codes, str]:
     )
 
 
-def _best_more_general(codes: Codes, merit: FloatArray) -> FloatArray:
+def best_more_general(codes: Codes, merit: FloatArray) -> FloatArray:
     """The highest merit among all more general queries of each query that are given too, NaN if there are none."""
     place = {query.tobytes(): row for row, query in enumerate(codes)}
     best = np.full(len(codes), np.nan)

@@ -144,7 +144,7 @@ def select(
     _refuse_bad_arguments(budget, people, cost, by)
     if by == "net" and not isinstance(model, LawModel):
         raise ModelError(f"a {model.name} model knows bounds, not the net effect; fit response-types or plug-in.")
-    codes = _profiles(model.study)
+    codes = possible_profiles(model.study)
     answers = model.bounds(codes, **options)
     _refuse_no_gain(answers.quantity)
     share, price = model.shares(codes, options.get("population")), _prices(model.schema, codes, cost)
@@ -170,7 +170,7 @@ def select(
     )
 
 
-def _profiles(study: Study) -> Codes:
+def possible_profiles(study: Study) -> Codes:
     """All profiles if they can be listed, else those that have rows."""
     return lattice.exact_queries(study.schema) if study.schema.exact_size <= MOST_LISTED else study.profiles
 

@@ -29,7 +29,7 @@ SUBPOPULATIONS = 600
 FEWEST_ROWS = 30
 """Held-out rows that a subpopulation needs, in an arm or in the observational table, to be looked at."""
 
-_ARMS = ((0, 2), (2, 4), (4, 8))
+ARMS = ((0, 2), (2, 4), (4, 8))
 """Cells of `Study.counts` that make up a treated arm, a control arm and the observational table."""
 
 
@@ -85,7 +85,7 @@ def spread_factor(
     """
     misses, sampling, spread = [], [], []
     for types, counts in zip(foretold, held_out, strict=True):
-        for start, stop in _ARMS:
+        for start, stop in ARMS:
             cells = COUNTED_CELLS[start:stop]
             rows = counts[:, start:stop].sum(axis=1)
             inside = covers @ rows

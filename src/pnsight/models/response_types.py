@@ -103,6 +103,16 @@ class ResponseTypeModel(LawModel):
         """
         return self.mixing_.shares(codes, self._weights(population))
 
+    def simulated(self, codes: Codes, population: People | None = None) -> tuple[FloatArray, FloatArray]:
+        """Types of each query by the estimate, and by each network fitted to a study simulated from it.
+
+        Shapes (queries, 8) and (refits, queries, 8). They show how far a fit strays, and where it strays alike.
+        """
+        if self.choices_.factor is None:
+            raise ModelError("this model was fitted without intervals, so no study was simulated; fit it with them.")
+        estimate, *others = self.mixing_.types(codes, self._weights(population), self.mixing_.members)
+        return estimate, np.stack(others[len(self.choices_.network_rungs) :])
+
     def bounds(
         self,
         queries: QueryLike = None,

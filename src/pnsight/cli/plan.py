@@ -1,0 +1,82 @@
+"""`pnsight plan`: which people to sample more of."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+import pnsight
+from pnsight.cli.options import (
+    AskedQuantityOption,
+    AssumeOption,
+    CostOption,
+    FormatOption,
+    LevelOption,
+    OutOption,
+    PayoffsOption,
+    PopulationOption,
+    Refine,
+    RefineOption,
+    SeedOption,
+    ThresholdOption,
+    threshold_or_cost,
+    within,
+)
+from pnsight.cli.output import emit, say
+from pnsight.cli.query import ModelArgument, how_to_answer
+
+
+class Table(StrEnum):
+    """Where further rows go."""
+
+    EXPERIMENTAL = "experimental"
+    OBSERVATIONAL = "observational"
+    BOTH = "both"
+
+
+def plan(
+    model: ModelArgument,
+    groups: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="GROUP",
+            help="Groups to compare, each a query; by default those that fix one or two covariates.",
+        ),
+    ] = None,
+    rows: Annotated[float, typer.Option("--rows", help="How many rows are added.")] = 1000,
+    table: Annotated[
+        Table, typer.Option("--table", help="The table that they are added to, or half to each.")
+    ] = Table.EXPERIMENTAL,
+    threshold: ThresholdOption = None,
+    cost: CostOption = None,
+    top: Annotated[int, typer.Option("--top", help="How many to list.", callback=within(1))] = 10,
+    least_share: Annotated[
+        float,
+        typer.Option("--least-share", help="Share of the people one must have unless given.", callback=within(0, 1)),
+    ] = 0.02,
+    quantity: AskedQuantityOption = None,
+    level: LevelOption = 0.9,
+    population: PopulationOption = None,
+    payoffs: PayoffsOption = None,
+    assume: AssumeOption = None,
+    refine: RefineOption = Refine.NONE,
+    seed: SeedOption = 0,
+    format: FormatOption = None,
+    out: OutOption = None,
+) -> None:
+    """Experimental: list the groups in which further rows would settle most decisions.
+
+    change: what is expected to happen to the share of people whose cautious decision is uncertain, if the rows come
+    from the group; stays: who of the group would stay uncertain with unlimited rows.
+    """
+    least = threshold_or_cost(threshold, cost, payoffs)
+    fitted = pnsight.load(model)
+    options = how_to_answer(fitted, quantity, level, population, payoffs, assume, refine)
+    found = pnsight.plan.plan(
+        fitted, least, rows, table.value, groups or None, top, least_share=least_share, random_state=seed, **options
+    )
+    for line in (found.caption, *found.notes):
+        say(line)
+    emit(found.columns(), format, out)
