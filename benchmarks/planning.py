@@ -3,7 +3,7 @@
 Run it with: python benchmarks/planning.py
 
 For samples of two populations: fit, plan, then draw rows from the best, a middling and the worst of the groups that fix
-one covariate, fit again with them, and compare. Fits differ even on the same rows, so one more is made without new rows,
+one covariate, fit again with them, and compare. Fits differ even on the same rows, so one more is made without any,
 and changes are taken from the mean of the two that have none. Each refit is a line in benchmarks/results/planning.csv;
 what is there is not done again. At the end all lines are summed up.
 """
@@ -158,17 +158,18 @@ def uncertain_and_wrong(population: Population, model: pnsight.ResponseTypeModel
 def left(
     model: pnsight.ResponseTypeModel, refit: pnsight.ResponseTypeModel, query: str, added: int
 ) -> dict[str, float | str]:
-    """Share of the variance of the bounds that the rows leave, in the group and outside, foretold and real."""
+    """Share of the variance of both bounds that the rows leave, in the group and outside, foretold and real."""
     crowd, codes = Crowd.of(model, None, 0), model.schema.encode(query)
     rows = crowd.added(codes, model.shares(codes), split(model.study, added, "experimental"))
     tables = model.bounds(crowd.codes), refit.bounds(crowd.codes)
-    before, after = (np.stack([table.standard_error("lower"), table.standard_error("upper")]) for table in tables)
+    before, after = (table.standard_error("lower") ** 2 + table.standard_error("upper") ** 2 for table in tables)
+    errors = np.stack([tables[0].standard_error("lower"), tables[0].standard_error("upper")])
+    foretold = (doubt_left(model, asking(), crowd, rows)[0] * errors**2).sum(axis=0)
     inside = lattice.match(codes, crowd.codes)[0]
     found: dict[str, float | str] = {}
-    for kind, ratios in (("foretold", doubt_left(model, asking(), crowd, rows)[0]), ("real", (after / before) ** 2)):
-        for where, part in (("in", crowd.share * inside), ("out", crowd.share * (1 - inside))):
-            mean = np.exp(part @ np.log(ratios).mean(axis=0) / part.sum()) if part.any() else None
-            found[f"left_{where}_{kind}"] = "" if mean is None else float(mean)
+    for where, part in (("in", crowd.share * inside), ("out", crowd.share * (1 - inside))):
+        for kind, variance in (("foretold", foretold), ("real", after)):
+            found[f"left_{where}_{kind}"] = float(part @ variance / (part @ before)) if part.any() else ""
     return found
 
 
@@ -198,7 +199,7 @@ def summed_up(found: Sequence[Row], rows: Sequence[Row]) -> dict[str, str]:
         "foretold, all": f"{_mean(found, 'foretold_mean'):+.3f}",
         "real, all": f"{fmean(real_mean):+.3f}",
         **{
-            f"left {where}, {kind}": _geometric(found, f"left_{where}_{kind}")
+            f"left {where}, {kind}": _known(found, f"left_{where}_{kind}")
             for where in ("in", "out")
             for kind in ("foretold", "real")
         },
@@ -224,9 +225,9 @@ def _mean(rows: Sequence[Row], column: str) -> float:
     return fmean(float(row[column]) for row in rows)
 
 
-def _geometric(rows: Sequence[Row], column: str) -> str:
+def _known(rows: Sequence[Row], column: str) -> str:
     known = [float(row[column]) for row in rows if row[column]]
-    return f"{np.exp(fmean(np.log(known))):.2f}" if known else ""
+    return f"{fmean(known):.2f}" if known else ""
 
 
 def read(path: Path) -> list[Row]:

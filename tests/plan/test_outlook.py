@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pnsight.plan import outlook
-from pnsight.plan.outlook import Outlook
+from pnsight.plan.outlook import ALL, NONE, Outlook
 
 REACH = NormalDist().inv_cdf(0.95)
 DRAWS = 200_000
@@ -49,7 +49,7 @@ def test_a_fresh_fit_differs_as_much_as_was_measured():
     error, rng = 0.05, np.random.default_rng(2)
     estimate = 0.6 + outlook.ESTIMATES_VARY * error * rng.standard_normal(DRAWS)
     margin = REACH * error * np.exp(outlook.ERRORS_VARY * rng.standard_normal(DRAWS))
-    treat, _ = looking(0.6, 0.9, error).decided(left(1.0))
+    treat, _ = looking(0.6, 0.9, error).decided(ALL)
     assert treat[0, 0] == pytest.approx((estimate - margin >= 0.5).mean(), abs=2 * DRAWS**-0.5)
 
 
@@ -66,14 +66,14 @@ def test_the_chances_are_chances(lower, width, error, factor, share):
     assert 0 <= treat[0, 0] <= 1
     assert 0 <= leave[0, 0] <= 1
     assert treat[0, 0] + leave[0, 0] <= 1 + 1e-9
-    assert 0 <= found.stays()[0] <= 1
+    assert 0 <= found.uncertain(NONE)[0, 0] <= 1
 
 
 def test_with_unlimited_rows_those_stay_uncertain_whose_bounds_are_on_both_sides():
     found = looking([0.2, 0.7, 0.1, 0.5], [0.8, 0.9, 0.3, 0.9], 0.01)
-    assert found.stays() == pytest.approx([1, 0, 0, 0.5], abs=1e-6)
+    assert found.uncertain(NONE)[0] == pytest.approx([1, 0, 0, 0.5], abs=1e-6)
     treat, leave = found.decided(left(1e-12))
-    assert 1 - treat[0] - leave[0] == pytest.approx(found.stays(), abs=1e-4)
+    assert 1 - treat[0] - leave[0] == pytest.approx(found.uncertain(NONE)[0], abs=1e-4)
 
 
 def test_nothing_is_gained_where_all_is_settled_or_nothing_can_be():
@@ -97,5 +97,5 @@ def test_a_threshold_beyond_the_quantity_decides_everything():
 def test_where_there_is_no_answer_nothing_is_decided():
     found = looking([np.nan, 0.9], [np.nan, 0.95], 0.01)
     treat, leave = found.decided(left(0.5))
-    assert (treat[0, 0], leave[0, 0], found.stays()[0]) == (0, 0, 0)
+    assert (treat[0, 0], leave[0, 0], found.uncertain(NONE)[0, 0]) == (0, 0, 0)
     assert treat[0, 1] == pytest.approx(1)

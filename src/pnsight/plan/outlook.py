@@ -20,6 +20,9 @@ Standard deviations between fits that differ in their seed alone, to samples wit
 of interaction:1. Without them the outlook would hang on profiles whose interval ends next to the threshold by chance.
 """
 
+ALL, NONE = np.ones((1, 2, 1)), np.zeros((1, 2, 1))
+"""Shares of the variance that are left of each end: without further rows, and with unlimited ones of both tables."""
+
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(25)
 
 
@@ -66,12 +69,11 @@ class Outlook:
         return np.where(answered, treat, 0.0), np.where(answered, leave, 0.0)
 
     def gains(self, left: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """By how much those chances rise from where nothing was added, shape (groups, profiles) each."""
-        (treat, leave), (before, before_leave) = self.decided(left), self.decided(np.ones((1, 2, 1)))
-        return treat - before, leave - before_leave
+        """By how much these chances rise above those of a fresh fit without further rows, shapes as above."""
+        (treat, leave), (treat_now, leave_now) = self.decided(left), self.decided(ALL)
+        return treat - treat_now, leave - leave_now
 
-    def stays(self) -> FloatArray:
-        """Chance that each profile stays uncertain with unlimited rows of both tables, shape (profiles,)."""
-        treat, leave = self.decided(np.zeros((1, *self.ends.shape)))
-        answered = ~np.isnan(self.ends).any(axis=0)
-        return np.where(answered, np.maximum(1 - treat[0] - leave[0], 0), 0.0)
+    def uncertain(self, left: FloatArray) -> FloatArray:
+        """Chance that it leaves each profile uncertain, shape (groups, profiles); zero where there is no answer."""
+        treat, leave = self.decided(left)
+        return np.where(np.isnan(self.ends).any(axis=0), 0.0, np.maximum(1 - treat - leave, 0))

@@ -25,7 +25,7 @@ from pnsight.errors import ModelError, QueryError, listed
 from pnsight.law import FloatArray
 from pnsight.models import Model, ResponseTypeModel
 from pnsight.plan.doubt import Crowd, Table, doubt_left, split
-from pnsight.plan.outlook import Outlook
+from pnsight.plan.outlook import ALL, NONE, Outlook
 from pnsight.schema import Codes, QueryLike
 from pnsight.study import People, Study
 from pnsight.tabular import Tabular
@@ -52,6 +52,7 @@ class Plan(Tabular):
     stays : who are in the group and are expected to stay uncertain with unlimited rows of both tables
     change : expected change of the share of people, in the group or not, whose decision is uncertain
     treat, leave : expected change of the share decided to treat, and not to treat
+    fresh : share of people whose decision a fresh fit without further rows is expected to leave uncertain
     at_random : the expected change if the rows came from everyone
     rows, table : what is added
     deciding : when a decision is made, in words
@@ -65,6 +66,7 @@ class Plan(Tabular):
     change: FloatArray
     treat: FloatArray
     leave: FloatArray
+    fresh: float
     at_random: float
     rows: float
     table: Table
@@ -138,7 +140,7 @@ def plan(
     treat, leave = (gain @ crowd.share for gain in outlook.gains(doubt_left(fitted, question, crowd, added)))
     change = -(treat + leave)
     order = _best(codes, -change[:-1], given=candidates is not None)[:top]
-    uncertain, stays = crowd.share * (now.decision == UNCERTAIN), crowd.share * outlook.stays()
+    uncertain, stays = crowd.share * (now.decision == UNCERTAIN), crowd.share * outlook.uncertain(NONE)[0]
     covers = lattice.match(codes[order], crowd.codes)
     notes = (*now.answers.notes, *compared, *_notes(uncertain.sum(), stays.sum(), float(change[-1]), rows))
     return Plan(
@@ -149,6 +151,7 @@ def plan(
         change[order],
         treat[order],
         leave[order],
+        float(outlook.uncertain(ALL)[0] @ crowd.share),
         float(change[-1]),
         rows,
         table,
