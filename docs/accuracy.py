@@ -7,7 +7,7 @@ from statistics import fmean
 
 from pages import FIGURES, RESULTS, command, markdown, pictures
 
-from pnsight import benchmark
+from pnsight import benchmark, plots
 from pnsight.benchmark import figures, flagship, summary
 
 FLOOR_POPULATION = "interaction:101"
@@ -24,7 +24,7 @@ def draw() -> None:
     """The figure of error against rows."""
     rows = benchmark.Results(RESULTS).rows()
     if _floor(rows):
-        figures.save(figures.error_by_budget(rows, FLOOR_POPULATION), FIGURES / FLOOR_FIGURE)
+        plots.save(figures.error_by_budget(rows, FLOOR_POPULATION), FIGURES / FLOOR_FIGURE)
 
 
 def _opening() -> str:

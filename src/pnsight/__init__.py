@@ -11,7 +11,21 @@ from typing import TYPE_CHECKING, Any
 from pnsight._version import __version__
 
 if TYPE_CHECKING:
-    from pnsight import benchmark, bounds, checks, decide, disclosure, lattice, law, populations, schema, store, tables
+    from pnsight import (
+        benchmark,
+        bounds,
+        checks,
+        decide,
+        disclosure,
+        lattice,
+        law,
+        plots,
+        populations,
+        report,
+        schema,
+        store,
+        tables,
+    )
     from pnsight.bound_table import BoundTable
     from pnsight.bounds import Payoffs
     from pnsight.bounds.program import Program
@@ -20,6 +34,7 @@ if TYPE_CHECKING:
     from pnsight.errors import PnsightError
     from pnsight.law import Law
     from pnsight.models import ExactMLP, MaskMLP, Model, PlugIn, ResponseTypeModel
+    from pnsight.plots import plot
     from pnsight.schema import Covariate, Query, Schema
     from pnsight.store import load_model as load
     from pnsight.store import save_model as save
@@ -52,8 +67,11 @@ _HOMES = {
     "lattice": "pnsight.lattice",
     "law": "pnsight.law",
     "load": "pnsight.store:load_model",
+    "plot": "pnsight.plots:plot",
+    "plots": "pnsight.plots",
     "populations": "pnsight.populations",
     "rank": "pnsight.decide:rank",
+    "report": "pnsight.report",
     "schema": "pnsight.schema",
     "select": "pnsight.decide:select",
     "store": "pnsight.store",
@@ -89,9 +107,12 @@ __all__ = [
     "lattice",
     "law",
     "load",
+    "plot",
+    "plots",
     "populations",
     "rank",
     "read_study",
+    "report",
     "save",
     "schema",
     "select",

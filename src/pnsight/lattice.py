@@ -108,15 +108,38 @@ def roll_up(schema: Schema, profiles: Codes, values: FloatArray) -> FloatArray:
 
 
 def sum_over(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray) -> FloatArray:
-    """Sums over the profiles that each of the given queries covers, shape (queries, k)."""
-    if schema.shape and schema.exact_size <= np.iinfo(np.int64).max and not (queries == OPEN).any():
-        return _looked_up(exact_position(schema, queries), exact_position(schema, profiles), values)
-    by_matching = len(queries) * len(profiles) * max(1, len(schema.names))
-    if schema.mask_size <= MOST_QUERIES and schema.mask_size * values.shape[1] < by_matching:
+    """Sums over the profiles that each of the given queries covers, shape (queries, k).
+
+    All queries are rolled up at once where that is less work. Otherwise those that fix the same covariates are summed
+    together, in one pass over the profiles.
+    """
+    sums = np.zeros((len(queries), values.shape[1]))
+    alike = _fixing_alike(queries)
+    by_pass = len(alike) * len(profiles) * (len(schema.names) + values.shape[1])
+    if schema.mask_size <= MOST_QUERIES and schema.mask_size * values.shape[1] < by_pass:
         return roll_up(schema, profiles, values)[_position(schema, queries)]
+    for rows in alike:
+        fixed = np.flatnonzero(queries[rows[0]] != OPEN)
+        part = Schema(tuple(schema.covariates[j] for j in fixed))
+        sums[rows] = _sum_over_alike(part, queries[rows][:, fixed], profiles[:, fixed], values)
+    return sums
+
+
+def _fixing_alike(queries: Codes) -> list[npt.NDArray[np.intp]]:
+    """Positions of queries, those that fix the same covariates together."""
+    if not queries.size:
+        return [np.arange(len(queries))] if len(queries) else []
+    kind, number = np.unique(queries != OPEN, axis=0, return_inverse=True, return_counts=True)[1:]
+    return np.split(np.argsort(kind.ravel(), kind="stable"), np.cumsum(number)[:-1])
+
+
+def _sum_over_alike(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray) -> FloatArray:
+    """Sums for queries that fix every covariate of the schema."""
+    if schema.exact_size <= np.iinfo(np.int64).max:
+        at, present = exact_position(schema, queries), exact_position(schema, profiles)
+        return _looked_up(at, present, values, schema.exact_size)
     step = max(1, _MATCH_CELLS // max(1, len(profiles)))
-    parts = [match(queries[i : i + step], profiles) @ values for i in range(0, len(queries), step)]
-    return np.concatenate(parts) if parts else np.zeros((0, values.shape[1]))
+    return np.concatenate([match(queries[i : i + step], profiles) @ values for i in range(0, len(queries), step)])
 
 
 def covered(profiles: Codes, query: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:
@@ -127,8 +150,10 @@ def covered(profiles: Codes, query: npt.NDArray[np.int32]) -> npt.NDArray[np.int
     return rows
 
 
-def _looked_up(asked: npt.NDArray[np.intp], present: npt.NDArray[np.intp], values: FloatArray) -> FloatArray:
-    """Sums over the profiles of exactly the number asked for, zero where there is none."""
+def _looked_up(asked: npt.NDArray[np.intp], present: npt.NDArray[np.intp], values: FloatArray, size: int) -> FloatArray:
+    """Sums over the profiles of exactly the number asked for, zero where there is none; numbers are below `size`."""
+    if size <= len(present):
+        return np.stack([np.bincount(present, column, size)[asked] for column in values.T], axis=1)
     numbers, place = np.unique(present, return_inverse=True)
     sums = np.zeros((len(numbers) + 1, values.shape[1]))  # the last row is for profiles without rows
     np.add.at(sums, place, values)

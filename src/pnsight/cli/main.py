@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from pnsight._version import __version__
-from pnsight.cli import ask, bench, check, decide, demo, export, fit, oracle, query, rank, select, simulate
+from pnsight.cli import ask, bench, check, decide, demo, export, fit, oracle, query, rank, report, select, simulate
 from pnsight.errors import PnsightError
 
 app = typer.Typer(
@@ -32,6 +32,7 @@ app.command("decide")(decide.decide)
 app.command("ask")(ask.ask)
 app.command("rank")(rank.rank)
 app.command("select")(select.select)
+app.command("report")(report.report)
 app.command("export")(export.export)
 app.add_typer(bench.app, name="bench")
 

@@ -22,7 +22,7 @@ By: TypeAlias = Literal["lower", "upper", "benefit"]
 """What to rank by: an end of the bounds, or the lower end of the bounds on benefit."""
 
 MOST_CANDIDATES = 200_000
-"""All queries are looked at if they are no more than this."""
+"""All queries are looked at if they are no more than this, unless another number is given."""
 
 MOST_FIXED = 3
 """Covariates that a candidate may fix where not all queries are looked at."""
@@ -72,6 +72,7 @@ def rank(
     margin: float = 0.01,
     least_share: float = 0.01,
     least_support: float = 100,
+    most_candidates: int = MOST_CANDIDATES,
     **options: Any,
 ) -> Ranking:
     """The best subpopulations by a bound, among queries that are worth telling apart.
@@ -89,13 +90,15 @@ def rank(
         A query is listed only if it exceeds every more general query, with more covariates open, by this much.
     least_share, least_support
         Share of the people, and rows in each table, that a query must have to be looked at.
+    most_candidates
+        How many queries to look at, at most: all if they are no more, else those that fix few covariates.
     options
         Further arguments of `model.bounds`, such as `quantity` and `level`.
     """
     _refuse_bad_arguments(top, by, margin, least_share)
     if by == "benefit":
         options = {**options, "quantity": "benefit"}
-    codes, looked_at = _candidates(model.schema)
+    codes, looked_at = _candidates(model.schema, most_candidates)
     share = model.shares(codes, options.get("population"))
     enough = (share >= least_share) & (least_rows(model.study, model.counts(codes)) >= least_support)
     codes, share = codes[enough], share[enough]
@@ -130,11 +133,11 @@ def _end(by: By) -> Literal["lower", "upper"]:
     return "upper" if by == "upper" else "lower"
 
 
-def _candidates(schema: Schema) -> tuple[Codes, str]:
+def _candidates(schema: Schema, most: int) -> tuple[Codes, str]:
     """Queries to look at, and which those are in words."""
-    if schema.mask_size <= MOST_CANDIDATES:
+    if schema.mask_size <= most:
         return lattice.mask_queries(schema), f"all queries were looked at, {schema.mask_size:,}"
-    fixed = max(k for k in range(MOST_FIXED + 1) if lattice.general_size(schema, k) <= MOST_CANDIDATES)
+    fixed = max(k for k in range(MOST_FIXED + 1) if lattice.general_size(schema, k) <= most or k == 0)
     found = lattice.general_queries(schema, fixed)
     return found, (
         f"{len(found):,} queries that fix up to {number_of(fixed, 'covariate')} were looked at; all "
