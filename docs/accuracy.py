@@ -8,7 +8,7 @@ from typing import Any
 
 from pages import FIGURES, RESULTS, Columns, command, markdown, pictures
 
-from pnsight import benchmark
+from pnsight import benchmark, plots
 from pnsight.benchmark import decision_tables, figures, flagship, summary
 
 FLOOR_POPULATION = "interaction:101"
@@ -40,7 +40,7 @@ def draw() -> None:
     """The figure of error against rows."""
     rows = benchmark.Results(RESULTS).rows()
     if _floor(rows):
-        figures.save(figures.error_by_budget(rows, FLOOR_POPULATION), FIGURES / FLOOR_FIGURE)
+        plots.save(figures.error_by_budget(rows, FLOOR_POPULATION), FIGURES / FLOOR_FIGURE)
 
 
 def _opening() -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from pages import FIGURES, RESULTS, command, markdown, pictures
 
-from pnsight import benchmark
+from pnsight import benchmark, plots
 from pnsight.benchmark import figures, summary
 from pnsight.models.bound_regressor import AUTO_THRESHOLDS, FEWEST_EXAMPLES
 from pnsight.populations import NAMES, get
@@ -39,9 +39,9 @@ def draw() -> None:
     """The figures that need no fitting: threshold sweeps of the results, and diagrams of the populations."""
     rows = benchmark.Results(RESULTS).rows()
     for population, budget in _swept(rows):
-        figures.save(figures.threshold_sweep(rows, population, budget), FIGURES / _sweep_name(population, budget))
+        plots.save(figures.threshold_sweep(rows, population, budget), FIGURES / _sweep_name(population, budget))
     for name in NAMES:
-        figures.save(figures.diagram(get(name)), FIGURES / f"diagram-{name}.svg")
+        plots.save(figures.diagram(get(name)), FIGURES / f"diagram-{name}.svg")
 
 
 def _opening(rows: Sequence[summary.Row]) -> str:

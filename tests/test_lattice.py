@@ -90,10 +90,11 @@ def test_both_ways_of_summing_agree(limit, monkeypatch):
     np.testing.assert_array_equal(found, counted_directly(queries, profiles, values))
 
 
-def test_long_lists_of_queries_are_matched_in_parts(monkeypatch):
+def test_profiles_too_many_to_number_are_matched_in_parts(monkeypatch):
     monkeypatch.setattr(lattice, "_MATCH_CELLS", 10)
-    schema = Schema.binary("abc")
-    profiles, queries = lattice.exact_queries(schema), lattice.mask_queries(schema)[:5]
+    schema = Schema.binary(f"z{j}" for j in range(70))
+    profiles = np.random.default_rng(1).integers(0, 2, size=(8, 70)).astype(np.int32)
+    queries = np.concatenate([profiles[:5], 1 - profiles[:1]])
     values = np.arange(8.0)[:, None]
     np.testing.assert_array_equal(
         lattice.sum_over(schema, queries, profiles, values), counted_directly(queries, profiles, values)

@@ -34,7 +34,9 @@ def nobody_described() -> Study:
 
 STUDIES = {
     "sampled": lambda: populations.get("mediator").sample(3_000, 3_000, seed=1),
-    "words": lambda: words_study(dropped={"rows without outcome": 3}, ignored=("site",)),
+    "words": lambda: words_study(
+        dropped={"rows without outcome": 3}, ignored=("site",), treated="oui", success="guéri"
+    ),
     "experiment alone": lambda: replace(words_study(), observational=None),
     "no covariates": nobody_described,
 }
@@ -58,7 +60,7 @@ def test_the_study_survives_whole(kind, tmp_path):
     pnsight.save(PlugIn().fit(study), tmp_path / "model")
     loaded = pnsight.load(tmp_path / "model")
     assert isinstance(loaded, PlugIn)
-    for name in ("schema", "treatment", "outcome", "dropped", "ignored"):
+    for name in ("schema", "treatment", "outcome", "treated", "success", "dropped", "ignored"):
         assert getattr(loaded.study, name) == getattr(study, name)
     np.testing.assert_array_equal(loaded.study.profiles, study.profiles)
     np.testing.assert_array_equal(loaded.study.counts, study.counts)

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
         lattice,
         law,
         plan,
+        plots,
         populations,
+        report,
         schema,
         store,
         tables,
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from pnsight.errors import PnsightError
     from pnsight.law import Law
     from pnsight.models import ExactMLP, MaskMLP, Model, PlugIn, ResponseTypeModel
+    from pnsight.plots import plot
     from pnsight.schema import Covariate, Query, Schema
     from pnsight.store import load_model as load
     from pnsight.store import save_model as save
@@ -66,8 +69,11 @@ _HOMES = {
     "law": "pnsight.law",
     "load": "pnsight.store:load_model",
     "plan": "pnsight.plan",
+    "plot": "pnsight.plots:plot",
+    "plots": "pnsight.plots",
     "populations": "pnsight.populations",
     "rank": "pnsight.decide:rank",
+    "report": "pnsight.report",
     "schema": "pnsight.schema",
     "select": "pnsight.decide:select",
     "store": "pnsight.store",
@@ -104,9 +110,12 @@ __all__ = [
     "law",
     "load",
     "plan",
+    "plot",
+    "plots",
     "populations",
     "rank",
     "read_study",
+    "report",
     "save",
     "schema",
     "select",

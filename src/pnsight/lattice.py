@@ -20,8 +20,8 @@ MOST_QUERIES = 20_000_000
 
 _MATCH_CELLS = 4_000_000
 
-_ROLLED_UP = 25
-"""Comparisons of a query's level with a profile's that take as long as one value of the roll-up."""
+_FEW_ALIKE = 4
+"""Where on average fewer queries than this fix the same covariates, it is quicker to match each by itself."""
 
 
 def exact_queries(schema: Schema) -> Codes:
@@ -111,18 +111,48 @@ def roll_up(schema: Schema, profiles: Codes, values: FloatArray) -> FloatArray:
 
 
 def sum_over(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray) -> FloatArray:
-    """Sums over the profiles that each of the given queries covers, shape (queries, k)."""
+    """Sums over the profiles that each of the given queries covers, shape (queries, k).
+
+    All queries are rolled up at once where that is less work. Otherwise those that fix the same covariates are summed
+    together, in one pass over the profiles, unless they are so few that each is matched with the profiles.
+    """
     some = covered(profiles, _agreed(queries))
     if len(some) < len(profiles):
         profiles, values = profiles[some], values[some]
-    if schema.shape and schema.exact_size <= np.iinfo(np.int64).max and not (queries == OPEN).any():
-        return _looked_up(exact_position(schema, queries), exact_position(schema, profiles), values)
-    by_matching = len(queries) * len(profiles) * max(1, len(schema.names))
-    if schema.mask_size <= MOST_QUERIES and _ROLLED_UP * schema.mask_size * values.shape[1] < by_matching:
+    alike = _fixing_alike(queries)
+    by_pass = len(alike) * len(profiles) * (len(schema.names) + values.shape[1])
+    if schema.mask_size <= MOST_QUERIES and schema.mask_size * values.shape[1] < by_pass:
         return roll_up(schema, profiles, values)[_position(schema, queries)]
+    if len(queries) < _FEW_ALIKE * len(alike):
+        return _matched(queries, profiles, values)
+    sums = np.zeros((len(queries), values.shape[1]))
+    for rows in alike:
+        fixed = np.flatnonzero(queries[rows[0]] != OPEN)
+        part = Schema(tuple(schema.covariates[j] for j in fixed))
+        sums[rows] = _sum_over_alike(part, queries[rows][:, fixed], profiles[:, fixed], values)
+    return sums
+
+
+def _fixing_alike(queries: Codes) -> list[npt.NDArray[np.intp]]:
+    """Positions of queries, those that fix the same covariates together."""
+    if not queries.size:
+        return [np.arange(len(queries))] if len(queries) else []
+    kind, number = np.unique(queries != OPEN, axis=0, return_inverse=True, return_counts=True)[1:]
+    return np.split(np.argsort(kind.ravel(), kind="stable"), np.cumsum(number)[:-1])
+
+
+def _sum_over_alike(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray) -> FloatArray:
+    """Sums for queries that fix every covariate of the schema."""
+    if schema.exact_size <= np.iinfo(np.int64).max:
+        at, present = exact_position(schema, queries), exact_position(schema, profiles)
+        return _looked_up(at, present, values, schema.exact_size)
+    return _matched(queries, profiles, values)
+
+
+def _matched(queries: Codes, profiles: Codes, values: FloatArray) -> FloatArray:
+    """Sums for any queries, each compared with every profile."""
     step = max(1, _MATCH_CELLS // max(1, len(profiles)))
-    parts = [match(queries[i : i + step], profiles) @ values for i in range(0, len(queries), step)]
-    return np.concatenate(parts) if parts else np.zeros((0, values.shape[1]))
+    return np.concatenate([match(queries[i : i + step], profiles) @ values for i in range(0, len(queries), step)])
 
 
 def _agreed(queries: Codes) -> npt.NDArray[np.int32]:
@@ -141,8 +171,10 @@ def covered(profiles: Codes, query: npt.NDArray[np.int32]) -> npt.NDArray[np.int
     return rows
 
 
-def _looked_up(asked: npt.NDArray[np.intp], present: npt.NDArray[np.intp], values: FloatArray) -> FloatArray:
-    """Sums over the profiles of exactly the number asked for, zero where there is none."""
+def _looked_up(asked: npt.NDArray[np.intp], present: npt.NDArray[np.intp], values: FloatArray, size: int) -> FloatArray:
+    """Sums over the profiles of exactly the number asked for, zero where there is none; numbers are below `size`."""
+    if size <= len(present):
+        return np.stack([np.bincount(present, column, size)[asked] for column in values.T], axis=1)
     numbers, place = np.unique(present, return_inverse=True)
     sums = np.zeros((len(numbers) + 1, values.shape[1]))  # the last row is for profiles without rows
     np.add.at(sums, place, values)

@@ -160,6 +160,8 @@ def _study_out(study: Study) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, 
     description = {
         "treatment": study.treatment,
         "outcome": study.outcome,
+        "treated": study.treated,
+        "success": study.success,
         "covariates": [_covariate_out(covariate) for covariate in study.schema.covariates],
         "dropped": study.dropped,
         "ignored": list(study.ignored),
@@ -187,7 +189,9 @@ def _study_in(description: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any
         description["dropped"],
         tuple(description["ignored"]),
         tuple(description.get("notes", ())),
-        _withheld_in(description.get("withheld")),
+        treated=description.get("treated", "1"),
+        success=description.get("success", "1"),
+        withheld=_withheld_in(description.get("withheld")),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
+from pnsight import markup
 from pnsight.errors import ModelError, listed
 from pnsight.law import FloatArray
 from pnsight.schema import Codes, Schema
@@ -78,12 +79,16 @@ class Study:
         Rows of the experimental table in the order of `law.COUNT_CELLS`; zeros when there is none.
     observational : shape (profiles, 4), or None
         The same for the observational table; None when there is none.
+    treatment, outcome : str
+        Columns with the treatment and the outcome.
     dropped : dict
         Rows left out while counting, by reason.
     ignored : tuple
         Columns that only one of the tables has, and so were not used.
     notes : tuple
         What else a reader of the tables should know.
+    treated, success : str
+        Levels of the treatment and the outcome that mean true.
     withheld : Withheld, or None
         What was taken out because counts were small; None if nobody asked for that.
 
@@ -99,6 +104,8 @@ class Study:
     dropped: dict[str, float] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    treated: str = "1"
+    success: str = "1"
     withheld: Withheld | None = None
 
     @property
@@ -144,3 +151,23 @@ class Study:
             f"covariates: {len(self.schema.names)}, distinct profiles: {len(self.profiles):,}, "
             f"treatment: {self.treatment!r}, outcome: {self.outcome!r})"
         )
+
+    def _repr_html_(self) -> str:
+        return markup.facts("Study", self.facts())
+
+    def facts(self) -> dict[str, str]:
+        """What the study is, by name, in words."""
+        observational = "none" if self.observational is None else count_text(self.observational.sum())
+        covariates = [f"{one.name} ({len(one.levels)})" for one in self.schema.covariates]
+        left_out = [f"{count_text(rows)} {reason}" for reason, rows in self.dropped.items()]
+        found = {
+            "experimental rows": count_text(self.experimental.sum()),
+            "observational rows": observational,
+            "treatment": f"{self.treatment}; treated means {self.treated}",
+            "outcome": f"{self.outcome}; to respond means {self.success}",
+            "covariates (levels)": listed(covariates) or "none",
+            "distinct profiles": f"{len(self.profiles):,}",
+            "left out": "; ".join(left_out),
+            "notes": "; ".join([*self.notes, *([self.withheld.note] if self.withheld else [])]),
+        }
+        return {name: text for name, text in found.items() if text}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import html
 from abc import ABC, abstractmethod
 from collections.abc import Container
 from typing import Any
 
-from pnsight.text import aligned, cell_text, number_of
+from pnsight import markup
+from pnsight.text import aligned, number_of
 
 _SHOWN_ROWS = 20
 
@@ -50,12 +50,7 @@ class Tabular(ABC):
 
     def _repr_html_(self) -> str:
         columns, more = self._head()
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
-        rows = zip(*columns.values(), strict=True)
-        body = "".join("<tr>" + "".join(map(_html_cell, row)) + "</tr>" for row in rows)
-        below = "".join(f"<p>{html.escape(line)}</p>" for line in ([more] if more else []) + list(self.notes))
-        caption = f"<caption>{html.escape(self.caption)}</caption>"
-        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{below}"
+        return markup.table(columns, self.caption, [*([more] if more else []), *self.notes])
 
     def _head(self) -> tuple[dict[str, list[Any]], str]:
         """The first rows, and how many more there are, in words."""
@@ -63,11 +58,6 @@ class Tabular(ABC):
         more = len(next(iter(columns.values()))) - _SHOWN_ROWS
         shown = {name: values[:_SHOWN_ROWS] for name, values in columns.items()}
         return shown, number_of(more, "more row") if more > 0 else ""
-
-
-def _html_cell(value: Any) -> str:
-    side = "right" if isinstance(value, int | float) else "left"
-    return f'<td style="text-align:{side}">{html.escape(cell_text(value))}</td>'
 
 
 def beside(columns: dict[str, list[Any]], kept: dict[str, list[Any]]) -> dict[str, list[Any]]:

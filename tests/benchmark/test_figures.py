@@ -3,9 +3,8 @@
 import numpy as np
 
 from fit_rows import fit_row
-from pnsight import populations
+from pnsight import plots, populations
 from pnsight.benchmark import figures, without_support
-from pnsight.benchmark.scores import truth
 
 SCORES = {f"{space}_{end}_mae": 0.02 for space in ("exact", "mask") for end in ("lower", "upper")}
 
@@ -18,15 +17,9 @@ def test_a_sweep_has_a_panel_for_each_space_and_a_line_for_each_learner_and_end(
     ]
     figure = figures.threshold_sweep(rows, "mediator", 200_000)
     assert [len(axes.lines) for axes in figure.axes] == [4, 4]
-    figures.save(figure, tmp_path / "a.svg")
-    figures.save(figures.threshold_sweep(rows, "mediator", 200_000), tmp_path / "b.svg")
+    plots.save(figure, tmp_path / "a.svg")
+    plots.save(figures.threshold_sweep(rows, "mediator", 200_000), tmp_path / "b.svg")
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
-
-
-def test_true_against_predicted_has_both_ends_of_each_learner():
-    known = truth("mediator")
-    drawn = figures.true_against_predicted(known, {"truth": (known.lower, known.upper)}, "title")
-    assert len(drawn.axes) == 2
 
 
 def test_learning_curves_mark_the_checkpoint_kept():

@@ -1,74 +1,40 @@
-"""Figures of the experiment, drawn from results: threshold sweeps, true against predicted, the leak, diagrams.
+"""Figures of the experiment, drawn from results: threshold sweeps, error against rows, the leak, diagrams.
 
-Colours are of the Okabe-Ito palette and every series has its own marker, so figures read in grey and for
-colour-blind readers.
+Every series has its own marker or line, so figures read in grey.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
 import matplotlib
-import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from pnsight.benchmark.scores import Truth
 from pnsight.benchmark.settings import PLAIN
 from pnsight.benchmark.summary import Row, fits
-from pnsight.errors import OutputError
-from pnsight.files import replacing
-from pnsight.law import FloatArray
+from pnsight.palette import BLACK, BLUE, DARK_GREY, GREEN, ORANGE, PURPLE, SKY, VERMILION
+from pnsight.plots.canvas import STYLE
 from pnsight.populations import Population
 
-STYLE: dict[Any, Any] = {
-    "font.size": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.alpha": 0.3,
-    "legend.frameon": False,
-    "svg.hashsalt": "pnsight",
-}
 LOOKS = {
-    "plug-in": ("#666666", ""),
-    "response-types": ("#000000", "*"),
-    "exact-mlp": ("#D55E00", "s"),
-    "mask-mlp": ("#0072B2", "o"),
-    "mask-mlp-relu": ("#56B4E9", "v"),
-    "mask-boosting": ("#009E73", "^"),
-    "mask-forest": ("#CC79A7", "D"),
-    "mask-nearest": ("#E69F00", "P"),
+    "plug-in": (DARK_GREY, ""),
+    "response-types": (BLACK, "*"),
+    "exact-mlp": (VERMILION, "s"),
+    "mask-mlp": (BLUE, "o"),
+    "mask-mlp-relu": (SKY, "v"),
+    "mask-boosting": (GREEN, "^"),
+    "mask-forest": (PURPLE, "D"),
+    "mask-nearest": (ORANGE, "P"),
 }
 """Colour and marker of each learner."""
 
 _ENDS = {"lower": "-", "upper": "--"}
-
-
-def check_place(path: Path | None) -> None:
-    """Refuse a file that `save` could not write, before long work rather than after it."""
-    if path is not None and path.suffix not in (".svg", ".png", ".pdf"):
-        raise OutputError(f"cannot draw {str(path)!r}: its ending is {path.suffix!r}; expected .svg, .png or .pdf.")
-    try:
-        if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"cannot draw {str(path)!r}: {error.strerror}.") from None
-
-
-def save(figure: Figure, path: Path) -> None:
-    """Write a figure, the same bytes for the same drawing."""
-    check_place(path)
-    metadata: dict[str, None] = {".svg": {"Date": None}, ".png": {"Software": None}}.get(path.suffix, {})
-    with matplotlib.rc_context(STYLE), replacing(path) as scratch:
-        figure.savefig(scratch, format=path.suffix[1:], dpi=160, metadata=metadata, bbox_inches="tight")
 
 
 def threshold_sweep(rows: Sequence[Row], population: str, budget: int) -> Figure:
@@ -122,30 +88,6 @@ def _by_threshold(rows: Sequence[Row], learner: str, column: str) -> dict[int, f
     return {threshold: fmean(values) for threshold, values in sorted(found.items())}
 
 
-def true_against_predicted(truth: Truth, predicted: Mapping[str, tuple[FloatArray, FloatArray]], title: str) -> Figure:
-    """Oracle bounds on x, predicted on y, as densities: a row of panels a learner, lower and upper end."""
-    with matplotlib.rc_context({**STYLE, "axes.grid": False}):
-        figure = Figure(figsize=(6.4, 2.9 * len(predicted)), layout="constrained")
-        grid = figure.subplots(len(predicted), 2, squeeze=False, sharex=True, sharey=True)
-        for panels, (learner, ends) in zip(grid, predicted.items(), strict=True):
-            for axes, end, ours, right in zip(panels, _ENDS, ends, (truth.lower, truth.upper), strict=True):
-                _density(axes, right, ours)
-                axes.set_title(f"{learner}: {end} end")
-            panels[0].set_ylabel("predicted")
-        for axes in grid[-1]:
-            axes.set_xlabel("true")
-        figure.suptitle(title)
-    return figure
-
-
-def _density(axes: Axes, true: FloatArray, ours: FloatArray) -> None:
-    defined = ~np.isnan(ours)
-    edges = np.linspace(0, 1, 81)
-    axes.hist2d(true[defined], ours[defined], bins=[edges, edges], norm=LogNorm(), cmap="viridis", rasterized=True)
-    axes.plot([0, 1], [0, 1], color="black", linewidth=0.8)
-    axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
-
-
 def error_by_budget(rows: Sequence[Row], population: str) -> Figure:
     """Mean absolute error against rows, both axes logarithmic: exact queries on the left, all queries on the right."""
     mine = [row for row in fits(rows) if row["population"] == population and row["dropped"] != "infeasible"]
@@ -185,10 +127,10 @@ def learning_curves(curves: Sequence[Row], title: str) -> Figure:
 
 def _curve_panel(axes: Axes, rows: Sequence[Row]) -> None:
     series = {
-        "training": ("training", "#666666", ":"),
-        "validation": ("validation", "#E69F00", "-"),
-        "oracle_exact": ("oracle, exact queries", "#D55E00", "--"),
-        "oracle_mask": ("oracle, all queries", "#0072B2", "-."),
+        "training": ("training", DARK_GREY, ":"),
+        "validation": ("validation", ORANGE, "-"),
+        "oracle_exact": ("oracle, exact queries", VERMILION, "--"),
+        "oracle_mask": ("oracle, all queries", BLUE, "-."),
     }
     rows = [row for row in rows if row["end"] == "lower"]
     epochs = [row["epoch"] for row in rows]

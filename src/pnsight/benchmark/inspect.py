@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from pnsight.benchmark import figures
+from pnsight import plots
 from pnsight.benchmark.fit import raw_bounds, sampled
 from pnsight.benchmark.scores import Truth, truth
 from pnsight.models import ExactMLP, MaskMLP, PlugIn, ResponseTypeModel
@@ -68,4 +68,5 @@ def true_against_predicted(
         "response types": ResponseTypeModel(intervals=False, random_state=seed).fit(study),
     }
     predicted = {name: raw_bounds(model, known) for name, model in fitted.items()}
-    return figures.true_against_predicted(known, predicted, f"{population}, {budget:,} rows of each table")
+    title = f"{population}, {budget:,} rows of each table"
+    return plots.true_against_predicted((known.lower, known.upper), predicted, title)

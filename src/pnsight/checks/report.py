@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from pnsight import markup
 from pnsight.checks.balance import Balance, balance_of
 from pnsight.checks.coherence import Coherence, coherence_of
 from pnsight.checks.contrast import Contrast
 from pnsight.checks.shift import Shift, shift_of
 from pnsight.checks.support import Support, support_of
-from pnsight.checks.verdict import FAILED, FALSE_ALARMS, WARNING, Verdict
+from pnsight.checks.verdict import FAILED, FALSE_ALARMS, SIGNS, WARNING, Verdict
 from pnsight.study import Study
 from pnsight.text import aligned, number_of
 
@@ -103,6 +104,13 @@ class Check:
     def __str__(self) -> str:
         """The overall verdict, each part's, and what they rest on where there is something to show."""
         return "\n".join([self.summary, "", *_paragraphs(self.verdicts), *self._tables()])
+
+    def _repr_html_(self) -> str:
+        """The verdicts, for a notebook."""
+        found = {
+            name: f"{SIGNS[verdict.status]} {verdict.status}: {verdict.text}" for name, verdict in self.verdicts.items()
+        }
+        return markup.facts(self.summary, found)
 
     def _tables(self) -> Iterator[str]:
         yield from _differing("Treated against untreated, in the experiment", self.balance.contrast)

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 OK, WARNING, FAILED = "ok", "warning", "failed"
 
+SIGNS = {OK: "✓", WARNING: "!", FAILED: "✕"}
+"""A character that stands for each."""
+
 FALSE_ALARMS = 0.05
 """The chance that a part raises an alarm although nothing is wrong, over all that it looks at."""
 

@@ -186,7 +186,7 @@ def _draw_sweeps(rows: list[dict[str, Any]], folder: Path) -> None:
     figures = pnsight.benchmark.figures
     for population, budget in sorted({(row["population"], row["budget"]) for row in rows if row["validation"]}):
         path = folder / f"sweep-{population.replace(':', '-')}-{budget}.svg"
-        figures.save(figures.threshold_sweep(rows, population, budget), path)
+        pnsight.plots.save(figures.threshold_sweep(rows, population, budget), path)
         say(f"wrote {path}")
 
 
@@ -221,13 +221,13 @@ def curves(
 ) -> None:
     """Train Mask-MLP both ways to validate and follow training, validation and oracle error by epoch."""
     check_output(format, out)
-    pnsight.benchmark.figures.check_place(figure)
+    pnsight.plots.check_place(figure)
     with bar("training") as progress:
         rows = pnsight.benchmark.learning_curves(population, budget, threshold, seed, progress)
     emit({name: [row[name] for row in rows] for name in rows[0]}, format, out)
     if figure is not None:
         title = f"Mask-MLP's lower bound: {population}, {budget:,} rows, threshold {threshold}"
-        pnsight.benchmark.figures.save(pnsight.benchmark.figures.learning_curves(rows, title), figure)
+        pnsight.plots.save(pnsight.benchmark.figures.learning_curves(rows, title), figure)
 
 
 @app.command("support")
@@ -247,10 +247,10 @@ def scatter(
     seed: SeedOption = 1,
 ) -> None:
     """Fit the learners and draw true against predicted bounds of all queries."""
-    pnsight.benchmark.figures.check_place(figure)
+    pnsight.plots.check_place(figure)
     with bar("training") as progress:
         drawn = pnsight.benchmark.true_against_predicted(population, budget, threshold, seed, progress)
-    pnsight.benchmark.figures.save(drawn, figure)
+    pnsight.plots.save(drawn, figure)
     say(f"wrote {figure}")
 
 

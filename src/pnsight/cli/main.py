@@ -23,6 +23,7 @@ from pnsight.cli import (
     plan,
     query,
     rank,
+    report,
     select,
     serve,
     simulate,
@@ -50,6 +51,7 @@ app.command("ask")(ask.ask)
 app.command("rank")(rank.rank)
 app.command("select")(select.select)
 app.command("serve")(serve.serve)
+app.command("report")(report.report)
 app.command("export")(export.export)
 app.command("plan")(plan.plan)
 app.add_typer(bench.app, name="bench")

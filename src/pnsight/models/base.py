@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from copy import copy
+from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from pnsight import lattice
+from pnsight import lattice, markup
 from pnsight.bound_table import BoundTable, settle
 from pnsight.bounds import asking
 from pnsight.bounds.assumptions import EXOGENOUS, AssumeLike
@@ -124,6 +125,13 @@ class Model(ABC):
     def caveats(self) -> tuple[str, ...]:
         """What a reader of any answer should know."""
         return () if self.study.withheld is None else (self.study.withheld.note,)
+
+    def _repr_html_(self) -> str:
+        """The model and what it was fitted to, for a notebook."""
+        names: list[str] = [field.name for field in fields(self)] if is_dataclass(self) else []
+        own = {name: str(getattr(self, name)) for name in names}
+        fitted = self.study.facts() if hasattr(self, "study_") else {"fitted": "not yet"}
+        return markup.facts(f"{type(self).__name__} ({self.name})", {**own, **fitted})
 
     def counts(self, codes: Codes) -> FloatArray:
         """Rows behind each query in the layout of `Study.counts`, shape (queries, 8) or (queries, 4)."""

@@ -106,7 +106,19 @@ def read_study(
     trial = counts[0] if experimental is not None else np.zeros_like(counts[0])
     registry = counts[-1] if observational is not None else None
     notes = (*parts.notes, *_notes(schema, asked))
-    return Study(schema, profiles, trial, registry, treatment, outcome, dropped, parts.ignored, notes)
+    return Study(
+        schema,
+        profiles,
+        trial,
+        registry,
+        treatment,
+        outcome,
+        dropped,
+        parts.ignored,
+        notes,
+        treated=_meaning_true(x_of),
+        success=_meaning_true(y_of),
+    )
 
 
 def _refuse_bad_choices(missing: Missing, merge_rare: int | None) -> None:
@@ -188,6 +200,11 @@ def _truth_table(column: str, what: str, argument: str, true_level: Any, tables:
             + did_you_mean(str(named), found)
         )
     return {value: int(value == named) for value in found}
+
+
+def _meaning_true(meanings: Mapping[str, int]) -> str:
+    """The label that means true; a column that is false throughout does not show it."""
+    return next((text for text, meaning in meanings.items() if meaning), "1")
 
 
 def _refuse_empty_arm(table: Counted, x_of: Mapping[str, int], treatment: str) -> None:

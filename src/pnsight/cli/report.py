@@ -1,0 +1,61 @@
+"""`pnsight report`: what a model says, in one file to read, print and hand on."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+import pnsight
+from pnsight.cli.bar import bar
+from pnsight.cli.options import LevelOption, MinCellOption, OutOption, PayoffsOption, four_numbers, within
+from pnsight.cli.output import check_output, put, put_json, say
+from pnsight.cli.query import ModelArgument
+
+
+class ReportFormat(StrEnum):
+    """How a report is written."""
+
+    HTML = "html"
+    JSON = "json"
+
+
+def report(
+    model: ModelArgument,
+    out: OutOption = None,
+    threshold: Annotated[
+        float, typer.Option("--threshold", help="Treat where the lower bound on PNS is at least this.")
+    ] = 0.5,
+    level: LevelOption = 0.9,
+    top: Annotated[int, typer.Option("--top", help="How many groups a ranking lists.", callback=within(1))] = 10,
+    payoffs: PayoffsOption = None,
+    cost: Annotated[
+        float | None, typer.Option("--cost", help="With --payoffs: what treating one person costs.")
+    ] = None,
+    title: Annotated[str | None, typer.Option("--title", help="Title of the report.")] = None,
+    min_cell: MinCellOption = None,
+    format: Annotated[
+        ReportFormat | None,
+        typer.Option("--format", help="A page, or the same as data; by default what --out's ending says, else html."),
+    ] = None,
+) -> None:
+    """Write a report on a model: the data, bounds for everyone, who benefits, who is harmed, what to ask, how to cite.
+
+    One file without scripts that needs nothing else, and prints well.
+    """
+    if cost is not None and payoffs is None:
+        raise typer.BadParameter(f"--cost {cost:g} was given without --payoffs; say what treating people is worth.")
+    check_output(None, out)
+    kind = format or (ReportFormat.JSON if out is not None and out.suffix.lower() == ".json" else ReportFormat.HTML)
+    fitted = pnsight.load(model)
+    with bar("report") as progress:
+        summary = pnsight.report.summarise(
+            fitted, threshold, level, top, four_numbers(payoffs), cost, title, min_cell, progress
+        )
+    if kind is ReportFormat.JSON:
+        put_json(pnsight.report.as_plain(summary), out)
+    else:
+        put(pnsight.report.render(summary), out)
+    if out is not None:
+        say(f"wrote {out}")

@@ -1,0 +1,140 @@
+"""A summary as one HTML file that needs nothing else: no script, no network, and fit for paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from matplotlib.figure import Figure
+
+from pnsight import palette, plots
+from pnsight.bound_table import ROUNDING, BoundTable
+from pnsight.checks.verdict import SIGNS
+from pnsight.decide import Decisions, Ranking
+from pnsight.errors import listed
+from pnsight.law import FloatArray
+from pnsight.plots.gains import drawn_curve, gain_name
+from pnsight.report.values import Answer, Gains, Groups, Summary
+from pnsight.text import count_text
+
+BUDGETS = (0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
+"""Shares of the people whose treatment is told in numbers."""
+
+_MOST_LEVELS = 24  # named for one covariate
+
+
+def render(summary: Summary) -> str:
+    """The whole page."""
+    page = _environment().get_template("page.html")
+    return page.render(
+        summary=summary,
+        figures=_figures(summary),
+        budgets=_budgets(summary.gains),
+        looks=palette.DECISIONS,
+        signs=SIGNS,
+        palette=vars(palette),
+    )
+
+
+def _environment() -> Environment:
+    """Everything that is put into the page is escaped: names of columns and levels are the user's."""
+    found = Environment(
+        loader=PackageLoader("pnsight.report"), autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True
+    )
+    found.filters |= {
+        "capital": lambda text: text[:1].upper() + text[1:],
+        "listed": lambda levels: listed(levels, _MOST_LEVELS),
+        "number": lambda value: _number(value, ".3f"),
+        "percent": lambda value: f"{value:.4g}%" if value > 1 else f"{100 * value:.4g}%",
+        "plain": lambda value: f"{value:g}",
+        "rows": count_text,
+        "share": lambda value: _number(value, ".1%"),
+        "signed": lambda value: f"{value:+.3f}",
+    }
+    return found
+
+
+def _number(value: float | None, form: str) -> str:
+    return "" if value is None else f"{value:{form}}"
+
+
+def _budgets(gains: Gains) -> list[dict[str, float | None]]:
+    """The curve at `BUDGETS`, as far as there is anything to gain; between its points the gain grows evenly."""
+    if len(gains.treated) < 2:
+        return []
+    most = gains.treated[-1]
+    at = [share for share in BUDGETS if share < most - ROUNDING] + [most]
+    columns = {
+        name: [None if np.isnan(value) else float(value) for value in np.interp(at, gains.treated, values)]
+        for name, values in _curve(gains).items()
+    }
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _curve(gains: Gains) -> dict[str, FloatArray]:
+    names = ("treated", "guaranteed", "best_case", "net")
+    return {name: np.array(getattr(gains, name), dtype=np.float64) for name in names}
+
+
+def _figures(summary: Summary) -> dict[str, str]:
+    """By name; empty where there is nothing to draw."""
+    benefit = summary.benefit.best if summary.benefit is not None else Groups("benefit")
+    cost = summary.benefit.cost if summary.benefit is not None else 0.0
+    drawn = {
+        "levels": _forest(summary.levels, summary.threshold, summary.level),
+        "best": _ranking(summary.best, summary.threshold, summary.level),
+        "benefit": _ranking(benefit, cost, summary.level),
+        "gains": _gains(summary.gains),
+    }
+    return {
+        name: "" if figure is None else plots.svg(figure, name, figure.get_suptitle()) for name, figure in drawn.items()
+    }
+
+
+def _forest(groups: Groups, threshold: float, level: float | None) -> Figure | None:
+    if len(groups.answers) < 2:
+        return None
+    words = np.array([answer.decision for answer in groups.answers])
+    found = Decisions(_table(groups, level), words, threshold, cautious=False)
+    return plots.forest(found, f"Everyone, and each level by itself: bounds on {groups.quantity.upper()}")
+
+
+def _ranking(groups: Groups, threshold: float, level: float | None) -> Figure | None:
+    if not groups.answers:
+        return None
+    share = _numbers(answer.share for answer in groups.answers)
+    found = Ranking(_table(groups, level), "lower", share, np.full(len(share), np.nan), None, ())
+    return plots.ranking(found, threshold, f"Groups with the highest lower bound on {_name(groups.quantity)}")
+
+
+def _gains(gains: Gains) -> Figure | None:
+    if len(gains.treated) < 2:
+        return None
+    names = "share of the people treated", gain_name(gains.quantity, in_shares=True)
+    return drawn_curve(_curve(gains), "treated", names)
+
+
+def _name(quantity: str) -> str:
+    return quantity if quantity == "benefit" else quantity.upper()
+
+
+def _table(groups: Groups, level: float | None) -> BoundTable:
+    """The answers as the figures take them, called as a reader calls them."""
+    answers: Sequence[Answer] = groups.answers
+    rows, ends = (
+        ("support_experimental", "support_observational"),
+        ("lower_low", "lower_high", "upper_low", "upper_high"),
+    )
+    numbers: dict[str, Any] = {
+        name: _numbers(getattr(answer, name) for answer in answers)
+        for name in ("lower", "upper", *rows, *(ends if level else ()))
+    }
+    status = np.array([answer.status for answer in answers])
+    names = [answer.name for answer in answers]
+    return BoundTable(groups.quantity, names, status=status, level=level, **numbers)
+
+
+def _numbers(values: Iterable[float | None]) -> FloatArray:
+    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)

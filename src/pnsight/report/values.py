@@ -1,0 +1,202 @@
+"""What a report holds, as plain data: `dataclasses.asdict` of a `Summary` is ready for JSON.
+
+A part that the model cannot tell says why in `refused`, and is empty otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Described:
+    """A covariate: its name and levels, the edges of its bands if it was cut, and rare levels that became ``other``."""
+
+    name: str
+    levels: tuple[str, ...]
+    edges: tuple[float, ...] | None
+    merged: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Data:
+    """What the tables are; rows are those that answers may show, without what is withheld."""
+
+    experimental_rows: float
+    observational_rows: float | None
+    profiles: int
+    treatment: str
+    treated: str
+    outcome: str
+    success: str
+    covariates: tuple[Described, ...]
+    dropped: Mapping[str, float]
+    ignored: tuple[str, ...]
+    notes: tuple[str, ...]
+    withheld: str
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The model: its kind, what its kind does, what it was given, and what it chose on what evidence."""
+
+    kind: str
+    method: str
+    parameters: Mapping[str, object]
+    explained: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of the check."""
+
+    name: str
+    status: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Whether the tables are usable."""
+
+    ok: bool
+    summary: str
+    parts: tuple[Part, ...]
+    refused: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Bounds for a group: as `BoundTable` has them, None for what is missing, with its name in words."""
+
+    query: str
+    name: str
+    share: float | None
+    decision: str
+    lower: float | None
+    upper: float | None
+    lower_low: float | None
+    lower_high: float | None
+    upper_low: float | None
+    upper_high: float | None
+    support_experimental: float
+    support_observational: float
+    status: str
+
+
+@dataclass(frozen=True)
+class Headline:
+    """One quantity for everyone, and what it means in a sentence."""
+
+    quantity: str
+    name: str
+    meaning: str
+    answer: Answer | None
+    sentence: str
+    refused: str
+
+
+@dataclass(frozen=True)
+class Net:
+    """P(y_x), P(y_x') and what they mean; None for a model that does not know the law."""
+
+    treated: float | None
+    untreated: float | None
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Answers for groups, in order."""
+
+    quantity: str
+    answers: tuple[Answer, ...] = ()
+    notes: tuple[str, ...] = ()
+    refused: str = ""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What asking for a covariate would do: the probability that the decision changes, and to what."""
+
+    covariate: str
+    changes: float | None
+    treat: float | None
+    not_: float | None
+    uncertain: float | None
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A group for which the decision is uncertain, and what to ask."""
+
+    group: Answer
+    advice: str
+    questions: tuple[Question, ...]
+
+
+@dataclass(frozen=True)
+class Doubts:
+    """Groups in doubt, the largest first."""
+
+    groups: tuple[Doubt, ...] = ()
+    notes: tuple[str, ...] = ()
+    refused: str = ""
+
+
+@dataclass(frozen=True)
+class Gains:
+    """What treating a share of the people brings, those who gain most first; all numbers are shares of the people."""
+
+    quantity: str
+    treated: tuple[float, ...] = ()
+    guaranteed: tuple[float, ...] = ()
+    net: tuple[float | None, ...] = ()
+    best_case: tuple[float, ...] = ()
+    notes: tuple[str, ...] = ()
+    refused: str = ""
+
+
+@dataclass(frozen=True)
+class Benefit:
+    """The benefit of treating, where payoffs are given."""
+
+    payoffs: str
+    cost: float
+    everyone: Groups
+    best: Groups
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Everything that a report says.
+
+    Attributes
+    ----------
+    quantity : what is ranked and decided on
+    threshold : from which lower bound on to treat
+    level : confidence of the intervals; None for a model that gives none
+    everyone : quantities for everyone; the first is the headline
+    levels : everyone, then each level of each covariate by itself
+    """
+
+    title: str
+    version: str
+    quantity: str
+    threshold: float
+    level: float | None
+    data: Data
+    model: Fitted
+    check: Checked
+    everyone: tuple[Headline, ...]
+    net: Net
+    levels: Groups
+    best: Groups
+    harmed: Groups
+    doubts: Doubts
+    gains: Gains
+    benefit: Benefit | None
+    bounds: tuple[str, ...]
+    assumed: tuple[str, ...]
+    citations: tuple[str, ...]

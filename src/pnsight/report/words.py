@@ -1,0 +1,106 @@
+"""What the report says in sentences: quantities, methods, assumptions and sources, in plain words."""
+
+from __future__ import annotations
+
+from pnsight._version import __version__
+
+MEANINGS = {
+    "pns": "the treatment makes the difference: they respond if treated, and would not if untreated",
+    "pn": "of those who took the treatment and responded, would not have responded without it",
+    "ps": "of those who went untreated and did not respond, would have responded if treated",
+    "harm": "the treatment does harm: they would respond if untreated, but do not if treated",
+    "pd": "of those who responded, would not have responded without the treatment",
+    "pe": "of those who did not respond, would have responded with the treatment",
+    "benefit": "the mean worth of treating one person, by the payoffs given",
+}
+"""What each quantity is the share of people for whom, in words."""
+
+NAMES = {
+    "pns": "Necessity and sufficiency (PNS)",
+    "pn": "Necessity (PN)",
+    "ps": "Sufficiency (PS)",
+    "harm": "Harm",
+    "pd": "Disablement (PD)",
+    "pe": "Enablement (PE)",
+    "benefit": "Benefit",
+}
+
+METHODS = {
+    "response-types": (
+        "The response-type model. Every person is one of eight kinds: the treatment they would choose, and the outcome "
+        "they would have with and without it. Small networks give each profile its mix of the eight kinds, fitted to "
+        "both tables at once; how large they are, and how far a profile's own rows count, was chosen on rows held out. "
+        "What they learn is always something that some population could show, so bounds never cross."
+    ),
+    "plug-in": (
+        "The plug-in: the shares of a group's own rows, put into the formulas. Exact where rows are many, wild where "
+        "they are few, and without an answer where there are none. It gives no intervals."
+    ),
+    "mask-mlp": (
+        "Mask-MLP, the learner of Wang, Sun, Pearl and Li: two networks that learned the bounds of well-supported "
+        "groups and foretell those of others. It knows one quantity and gives no intervals."
+    ),
+    "exact-mlp": (
+        "Exact-MLP, a learner of Wang, Sun, Pearl and Li: two networks that learned the bounds of well-supported "
+        "profiles and foretell those of others. It answers for complete profiles only, knows one quantity, and gives "
+        "no intervals."
+    ),
+}
+"""How each kind of model comes to its answers."""
+
+BOUNDS = (
+    "Nobody is seen both treated and untreated, so the share of people for whom the treatment makes the difference "
+    "cannot be counted. The two tables together confine it: these are the tightest bounds that follow from them (Tian "
+    "and Pearl 2000). The gap between the bounds is what no amount of such data can tell; an interval around a bound "
+    "is what more rows would tell."
+)
+EXPERIMENT_ALONE = (
+    "There is no observational table, so the bounds come from the experiment alone. They are wider, and there are none "
+    "on quantities that ask about people who chose their treatment."
+)
+ASSUMED = (
+    "Treatment in the experimental table was drawn by lot, in each profile.",
+    "Both tables describe the same population, or populations in which people of the same profile are alike.",
+    "A person's outcome depends on their own treatment and not on that of others, however they came by it.",
+    "Not assumed: that people in the observational table chose at random, or that nobody is harmed.",
+)
+"""What the answers take for granted."""
+
+CITATIONS = (
+    f"The pnsight authors. pnsight, version {__version__}: bounds on the probability of necessity and sufficiency, and "
+    "its relatives, for every subpopulation. Software, Apache-2.0.",
+    "S. Wang, Y. Sun, J. Pearl and A. Li. Learning Probabilities of Causation with Mask-Augmented Data.",
+    "J. Tian and J. Pearl (2000). Probabilities of causation: Bounds and identification. Annals of Mathematics and "
+    "Artificial Intelligence 28, 287–313.",
+)
+"""The software, the paper it builds on, and where the bounds are from."""
+
+
+def between(lower: float, upper: float) -> str:
+    """Two shares as they are said: ``at least 12.3% and at most 45.6%``, one number, or one end that says something."""
+    low, high = share(lower), share(upper)
+    if low == high:
+        return low
+    ends = [f"at least {low}"] * (lower > 0) + [f"at most {high}"] * (upper < 1)
+    return " and ".join(ends) or "anything from none to all"
+
+
+def share(value: float) -> str:
+    """A share of people, to a tenth of a percent."""
+    return f"{value:.1%}"
+
+
+def sentence(quantity: str, lower: float, upper: float) -> str:
+    """What bounds on a quantity for everyone mean."""
+    if quantity in ("pns", "harm"):
+        return f"For {between(lower, upper)} of people {MEANINGS[quantity]}."
+    first, rest = MEANINGS[quantity].split(", ", 1)
+    return f"{first[0].upper()}{first[1:]}, {between(lower, upper)} {rest}."
+
+
+def net_sentence(treated: float, untreated: float) -> str:
+    """What treating everybody would change."""
+    more = treated - untreated
+    change = "as many" if share(abs(more)) == share(0) else f"{share(abs(more))} {'more' if more > 0 else 'fewer'}"
+    both = f"If all were treated {share(treated)} would respond, and if none were {share(untreated)}"
+    return f"{both}: {change} on balance, those helped less those harmed."
