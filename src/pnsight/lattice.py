@@ -20,6 +20,9 @@ MOST_QUERIES = 20_000_000
 
 _MATCH_CELLS = 4_000_000
 
+_FEW_CELLS = 100_000
+"""Up to so many pairs of a query and a profile there is nothing to be gained by looking for a quicker way."""
+
 _FEW_ALIKE = 4
 """Where on average fewer queries than this fix the same covariates, it is quicker to match each by itself."""
 
@@ -119,6 +122,8 @@ def sum_over(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray
     some = covered(profiles, _agreed(queries))
     if len(some) < len(profiles):
         profiles, values = profiles[some], values[some]
+    if len(queries) * len(profiles) <= _FEW_CELLS:
+        return _matched(queries, profiles, values)
     alike = _fixing_alike(queries)
     by_pass = len(alike) * len(profiles) * (len(schema.names) + values.shape[1])
     if schema.mask_size <= MOST_QUERIES and schema.mask_size * values.shape[1] < by_pass:
@@ -152,7 +157,8 @@ def _sum_over_alike(schema: Schema, queries: Codes, profiles: Codes, values: Flo
 def _matched(queries: Codes, profiles: Codes, values: FloatArray) -> FloatArray:
     """Sums for any queries, each compared with every profile."""
     step = max(1, _MATCH_CELLS // max(1, len(profiles)))
-    return np.concatenate([match(queries[i : i + step], profiles) @ values for i in range(0, len(queries), step)])
+    parts = [match(queries[i : i + step], profiles) @ values for i in range(0, len(queries), step)]
+    return np.concatenate(parts) if parts else np.zeros((0, values.shape[1]))
 
 
 def _agreed(queries: Codes) -> npt.NDArray[np.int32]:
