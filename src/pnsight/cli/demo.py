@@ -1,59 +1,98 @@
-"""`pnsight demo`: the main job on a population whose truth is known."""
+"""`pnsight demo`: from two tables to a report and an explorer, on a population whose truth is known."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
 import pnsight
 from pnsight.cli.bar import bar
-from pnsight.cli.output import say
+from pnsight.cli.options import within
+from pnsight.cli.output import check_output, put, say
+from pnsight.cli.simulate import simulate
 from pnsight.text import aligned
 
+POPULATION = "mediator"
 PROFILE = "1101001110"
 ROWS = 200_000
+THRESHOLD = 0.3
 
 
-def demo() -> None:
-    """Simulate a study, fit it, and set the answers beside the truth."""
-    population = pnsight.populations.get("mediator")
-    say(f"Sampling {ROWS:,} experimental and {ROWS:,} observational rows of population 'mediator' (seed 1).")
-    study = population.sample(experimental=ROWS, observational=ROWS, seed=1)
-    say(repr(study))
-    queries = ["", *pnsight.lattice.one_open(PROFILE)]
+def demo(
+    out: Annotated[Path, typer.Option("--out", help="Folder for the tables, the model and the report.")] = Path("demo"),
+    rows: Annotated[int, typer.Option("--rows", help="Rows of each table.", callback=within(1000))] = ROWS,
+) -> None:
+    """Simulate a study, check it, fit it, set the answers beside the truth, and write a report."""
+    data, model, page = out / "data", out / "model", out / "report.html"
+    tables = f"{data}/experimental.parquet {data}/observational.parquet --treatment x --outcome y"
+    pnsight.store.check_place(model)
+
+    _step("Two tables of a population whose truth is known: a trial, and a registry where people chose")
+    _command(f"pnsight simulate {POPULATION} --experimental {rows} --observational {rows} --seed 1 --out {data}")
+    simulate(POPULATION, data, rows, rows, 1, 0.5)
+
+    _step("Are they usable?")
+    _command(f"pnsight check {tables}")
+    study = pnsight.read_study(
+        str(data / "experimental.parquet"), str(data / "observational.parquet"), treatment="x", outcome="y"
+    )
+    print(pnsight.check(study).summary)
+
+    _step("Learn from both")
+    _command(f"pnsight fit {tables} --out {model}")
     with bar("training") as progress:
-        model = pnsight.ResponseTypeModel().fit(study, progress)
-    truth, answer, plug_in = (
-        population.bounds(queries),
-        model.bounds(queries),
-        pnsight.PlugIn().fit(study).bounds(queries),
-    )
-    print(f"\nBounds on PNS for everyone, for the rare profile {PROFILE}, and with one covariate left open (X)\n")
-    print(
-        aligned(
-            {
-                "query": list(answer.queries),
-                "truth": _pairs(truth),
-                "response types": _pairs(answer),
-                "90% interval of lower": _intervals(answer.interval("lower")),
-                "and of upper": _intervals(answer.interval("upper")),
-                "plug-in": _pairs(plug_in),
-                "rows": (answer.support_experimental + answer.support_observational).astype(int).tolist(),
-            }
-        )
-    )
+        fitted = pnsight.ResponseTypeModel().fit(study, progress)
+    pnsight.save(fitted, model)
+
+    _step(f"Bounds on PNS for everyone, for the rare profile {PROFILE}, and with one covariate left open (X)")
+    _command(f"pnsight query {model} '' {PROFILE} X{PROFILE[1:]} ...")
+    print(aligned(_beside_the_truth(study, fitted)))
     print(
         "\nThe plug-in uses a group's own rows only: right for everyone, wild or undefined for rare groups.\n"
-        "The response-type model, the default of `pnsight fit`, learns from all rows of both tables.\n"
-        "\nThe same by hand:\n"
-        f"  pnsight simulate mediator --experimental {ROWS} --observational {ROWS} --seed 1 --out data\n"
-        "  pnsight fit data/experimental.parquet data/observational.parquet --treatment x --outcome y --out model\n"
-        f"  pnsight query model '' {PROFILE} X{PROFILE[1:]}"
+        "The response-type model, the default of `pnsight fit`, learns from all rows of both tables."
     )
 
+    _step("A report to send")
+    _command(f"pnsight report {model} --threshold {THRESHOLD} --out {page}")
+    check_output(None, page)
+    with bar("report") as progress:
+        summary = pnsight.report.summarise(fitted, THRESHOLD, progress=progress)
+    put(pnsight.report.render(summary), page)
 
-def _pairs(table: pnsight.BoundTable) -> list[str]:
+    print(f"\nRead {page} in a browser. To describe a person and see the answer change, start the explorer:")
+    _command(f"pnsight serve {model} --open")
+
+
+def _step(words: str) -> None:
+    print(f"\n{words}")
+
+
+def _command(text: str) -> None:
+    say(f"$ {text}")
+
+
+def _beside_the_truth(study: pnsight.Study, model: pnsight.Model) -> dict[str, list[object]]:
+    """Truth, answers with intervals, and what the rows alone would say."""
+    queries = ["", *pnsight.lattice.one_open(PROFILE)]
+    truth, answer = pnsight.populations.get(POPULATION).bounds(queries), model.bounds(queries)
+    return {
+        "query": list(answer.queries),
+        "truth": _pairs(truth),
+        "response types": _pairs(answer),
+        "90% interval of lower": _intervals(answer.interval("lower")),
+        "and of upper": _intervals(answer.interval("upper")),
+        "plug-in": _pairs(pnsight.PlugIn().fit(study).bounds(queries)),
+        "rows": (answer.support_experimental + answer.support_observational).astype(int).tolist(),
+    }
+
+
+def _pairs(table: pnsight.BoundTable) -> list[object]:
     """Both ends of each answer, or why there is none."""
     rows = zip(table.lower, table.upper, table.status, strict=True)
     return [f"{lower:.3f} - {upper:.3f}" if status == "ok" else str(status) for lower, upper, status in rows]
 
 
-def _intervals(ends: tuple[pnsight.law.FloatArray, pnsight.law.FloatArray]) -> list[str]:
+def _intervals(ends: tuple[pnsight.law.FloatArray, pnsight.law.FloatArray]) -> list[object]:
     return [f"{low:.3f} - {high:.3f}" for low, high in zip(*ends, strict=True)]

@@ -1,0 +1,33 @@
+"""The demo leaves what it says it leaves: tables, a model and a report."""
+
+from __future__ import annotations
+
+import pytest
+
+import pnsight
+
+pytestmark = pytest.mark.usefixtures("small_fits")
+
+
+def test_the_demo_goes_from_tables_to_a_report(run, tmp_path):
+    ended = run("demo", "--rows", 5000, "--out", tmp_path / "demo")
+    assert "Usable" in ended.out
+    assert "1101001110" in ended.out
+    model = pnsight.load(tmp_path / "demo" / "model")
+    answer = model.bounds("1101001110")
+    assert f"{answer.lower[0]:.3f} - {answer.upper[0]:.3f}" in ended.out
+    page = (tmp_path / "demo" / "report.html").read_text(encoding="utf-8")
+    assert page.lower().startswith("<!doctype html>")
+    everyone = model.bounds("")
+    assert f"{everyone.lower[0]:.3f}" in page
+    assert f"pnsight serve {tmp_path / 'demo' / 'model'} --open" in ended.err
+
+
+def test_the_demo_runs_again_in_its_folder_but_spares_other_peoples(run, attempt, tmp_path):
+    run("demo", "--rows", 1000, "--out", tmp_path / "demo")
+    run("demo", "--rows", 1000, "--out", tmp_path / "demo")
+    (tmp_path / "mine" / "model").mkdir(parents=True)
+    (tmp_path / "mine" / "model" / "notes.txt").write_text("keep")
+    ended = attempt("demo", "--rows", 1000, "--out", tmp_path / "mine")
+    assert ended.code == 2
+    assert not (tmp_path / "mine" / "data").exists()
