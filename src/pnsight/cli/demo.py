@@ -10,7 +10,7 @@ import typer
 import pnsight
 from pnsight.cli.bar import bar
 from pnsight.cli.options import within
-from pnsight.cli.output import check_output, put, say
+from pnsight.cli.output import check_output, put
 from pnsight.cli.simulate import simulate
 from pnsight.text import aligned
 
@@ -70,7 +70,7 @@ def _step(words: str) -> None:
 
 
 def _command(text: str) -> None:
-    say(f"$ {text}")
+    print(f"$ {text}", flush=True)
 
 
 def _beside_the_truth(study: pnsight.Study, model: pnsight.Model) -> dict[str, list[object]]:
