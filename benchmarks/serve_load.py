@@ -1,8 +1,9 @@
 """How the explorer stands up to load: many open connections, requests at a steady rate about people chosen at random.
 
 Requests go out on time whether or not earlier ones were answered (an open loop), so that a server which falls behind
-shows as waiting and not as fewer requests. Each is about other people at another threshold, so that what the server
-remembers does not explain its speed. Run with a model of ten covariates:
+shows as waiting and not as fewer requests. As a browser does at every change, two parts of the page are fetched, each
+time about other people at another threshold, so that what the server remembers does not explain its speed. Run with a
+model of ten covariates:
 
     python benchmarks/serve_load.py MODEL --connections 200 --rate 200 --seconds 60
 """
@@ -19,6 +20,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
@@ -59,11 +61,13 @@ class Connection:
         return int(head.split(" ", 2)[1])
 
 
-def random_path(schema: Schema, rng: random.Random) -> str:
-    """A question about people of whom a random part is known, at a random threshold."""
-    known = rng.random()
-    fixed = {f"with.{each.name}": rng.choice(each.levels) for each in schema.covariates if rng.random() < known}
-    return f"{rng.choice(PARTS)}?{urlencode({**fixed, 'threshold': f'{rng.random():.4f}'})}"
+def random_paths(schema: Schema, rng: random.Random) -> Iterator[str]:
+    """All parts of a page about people of whom a random part is known at a random threshold, then about others."""
+    while True:
+        known = rng.random()
+        fixed = {f"with.{each.name}": rng.choice(each.levels) for each in schema.covariates if rng.random() < known}
+        query = urlencode({**fixed, "threshold": f"{rng.random():.4f}"})
+        yield from (f"{part}?{query}" for part in PARTS)
 
 
 async def load(address: str, schema: Schema, connections: int, rate: float, seconds: float, seed: int) -> Measured:
@@ -72,13 +76,13 @@ async def load(address: str, schema: Schema, connections: int, rate: float, seco
     free: asyncio.Queue[Connection] = asyncio.Queue()
     for _ in range(connections):
         free.put_nowait(Connection(*await asyncio.open_connection(place.hostname, place.port), place.netloc))
-    rng, found, under_way = random.Random(seed), Measured(), set()
+    paths, found, under_way = random_paths(schema, random.Random(seed)), Measured(), set()
     begun = time.perf_counter()
-    for number in range(int(rate * seconds)):
+    for number, path in enumerate(islice(paths, int(rate * seconds))):
         due = begun + number / rate
         await asyncio.sleep(max(0.0, due - time.perf_counter()))
         found.late = max(found.late, time.perf_counter() - due)
-        task = asyncio.create_task(one(free, random_path(schema, rng), due, found))
+        task = asyncio.create_task(one(free, path, due, found))
         under_way.add(task)
         task.add_done_callback(under_way.discard)
     await asyncio.gather(*under_way)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import pytest
 from hypothesis import settings
+
+from quick_fits import quick_fits
 
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
 settings.load_profile("fixed")
@@ -14,36 +17,51 @@ settings.load_profile("fixed")
 LEFT_OUT = pytest.StashKey[list[str]]()
 
 
+@dataclass(frozen=True)
+class Need:
+    """A program that some tests need, which tests those are, and what to say where it is missing."""
+
+    program: str
+    concerns: Callable[[pytest.Item], bool]
+    words: str
+
+
+NEEDS = (
+    Need(
+        "java",
+        lambda item: "Spark" in item.name,
+        "tests of Spark, which needs Java 17 (on Debian: openjdk-17-jre-headless)",
+    ),
+    Need(
+        "chromium",
+        lambda item: "browser" in item.path.parts,
+        "tests in a browser, which need Chromium (on Debian: chromium)",
+    ),
+)
+
+
 def pytest_addoption(parser):
     parser.addoption("--everything", action="store_true", help="fail rather than leave out what the machine cannot run")
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out what needs Java where there is none, and say so at the end; `make check` leaves out nothing."""
-    lacking = shutil.which("java") is None and not config.getoption("--everything")
-    spark = [item for item in items if lacking and "Spark" in item.name]
-    config.stash[LEFT_OUT] = [item.nodeid for item in spark]
-    if spark:
-        config.hook.pytest_deselected(items=spark)
-        items[:] = [item for item in items if item not in spark]
+    """Leave out what the machine cannot run, and say so at the end; `make check` leaves out nothing."""
+    lacking = [] if config.getoption("--everything") else [need for need in NEEDS if shutil.which(need.program) is None]
+    left_out = {need: [item for item in items if need.concerns(item)] for need in lacking}
+    config.stash[LEFT_OUT] = [f"{len(found)} {need.words}" for need, found in left_out.items() if found]
+    gone = {item for found in left_out.values() for item in found}
+    if gone:
+        config.hook.pytest_deselected(items=[item for item in items if item in gone])
+        items[:] = [item for item in items if item not in gone]
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    left_out = config.stash.get(LEFT_OUT, [])
-    if left_out:
-        terminalreporter.write_line(
-            f"left out: {len(left_out)} tests of Spark, which needs Java 17 (on Debian: openjdk-17-jre-headless)"
-        )
+    for what in config.stash.get(LEFT_OUT, []):
+        terminalreporter.write_line(f"left out: {what}")
 
 
 @pytest.fixture(scope="module")
 def small_fits() -> Iterator[None]:
     """Response-type models with two rungs, few networks and few latent classes: all parts of a fit, in a second."""
-    from pnsight.models.ladder import Rung
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pnsight.models.response_fitting.LADDER", (Rung(0, 0, 0.0), Rung(2, 8, 0.05, 300)))
-        patch.setattr("pnsight.models.response_fitting.NETWORKS", 3)
-        patch.setattr("pnsight.models.response_fitting.RESAMPLES", 4)
-        patch.setattr("pnsight.models.covariate_law.CLASSES", (1, 2, 4))
+    with quick_fits():
         yield

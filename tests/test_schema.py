@@ -278,7 +278,7 @@ def test_levels_are_ordered_as_numbers_or_else_as_words():
         (pandas.DataFrame({"height": [1]}), r"columns height, but none of them is a covariate.*sex, âge \(ans\)"),
         (pandas.DataFrame({"Sex": ["Male"], "âge (ans)": ["66+"]}), r"column 'Sex'; write it 'sex'"),
         (pandas.DataFrame({"sex ": ["Male"], "âge (ans)": ["66+"]}), r"column 'sex '; write it 'sex'"),
-        (pandas.DataFrame({"sex": ["Male", None, "Mael"]}), r"row 3 of .* no level 'Mael'.*Did you mean 'Male'\?"),
+        (pandas.DataFrame({"sex": ["Male", None, "Mael"]}), r"row 3: .* no level 'Mael'.*Did you mean 'Male'\?"),
     ],
 )
 def test_a_mistaken_query_is_refused_by_name(query, message):

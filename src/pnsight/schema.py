@@ -237,7 +237,7 @@ class Schema:
                 try:
                     seen[value] = self._code_or_open(covariate, value)
                 except QueryError as error:
-                    raise QueryError(f"row {row} of the queries: {error}") from None
+                    raise QueryError(f"row {row}: {error}") from None
         return [seen[value] for value in values]
 
     def _code_or_open(self, covariate: Covariate, value: Any) -> int:

@@ -14,7 +14,7 @@ import pnsight
 from cases import CASES, MEN, POOLED, WOMEN
 from pnsight import PlugIn, ResponseTypeModel, lattice, populations
 from pnsight.bounds import QUANTITIES, bounds
-from pnsight.errors import ModelError, QuantityError
+from pnsight.errors import ModelError, QuantityError, QueryError
 from pnsight.law import COUNTED_CELLS, Law
 from pnsight.models import response_fitting
 from pnsight.models.choices import Choices
@@ -413,6 +413,12 @@ def test_a_setting_that_is_none_of_its_choices_is_refused(given, error, named, s
         ResponseTypeModel(**given).fit(study)
     with pytest.raises(error, match=named):
         model.bounds("", **given)
+
+
+@pytest.mark.parametrize("level", [-0.1, 1, np.nextafter(1, 0), float("nan")])
+def test_a_level_that_no_interval_can_have_is_refused(level, model):
+    with pytest.raises(QueryError, match="give a number from 0 to below 1"):
+        model.bounds("", level=level)
 
 
 @pytest.mark.parametrize(("cells", "lacking"), [((0, 1), "treated"), ((2, 3), "untreated")])

@@ -128,7 +128,7 @@ class ResponseTypeModel(LawModel):
 
         What a query does not name is left open and averaged over the people of `population`, by default the model's.
         """
-        if not 0 <= level < 1:
+        if not (level >= 0 and (1 + level) / 2 < 1):
             raise QueryError(f"the level of the intervals is {level}; give a number from 0 to below 1, such as 0.9.")
         codes = self.schema.encode(queries)
         question = asking(quantity, payoffs, assume, refine, otherwise=self.quantity)

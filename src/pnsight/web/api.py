@@ -38,6 +38,7 @@ PATIENCE = 90.0
 _ERRORS: Mapping[int | str, dict[str, Any]] = {
     400: {"model": Error, "description": "The question cannot be answered."},
     413: {"model": Error, "description": "Too much was asked at once."},
+    414: {"model": Error, "description": "The address is too long: post the question as JSON."},
     422: {"model": Error, "description": "A field is not what it should be."},
     503: {"model": Error, "description": "Busy: come again in a few seconds."},
 }

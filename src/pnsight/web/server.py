@@ -9,6 +9,7 @@ import webbrowser
 from collections.abc import Callable
 
 import uvicorn
+from threadpoolctl import threadpool_limits
 
 from pnsight.disclosure import suppress
 from pnsight.errors import OutputError
@@ -53,11 +54,14 @@ def serve(
             "Leave --host out to serve this machine only."
         )
     say(f"the explorer is at {address} (Ctrl-C stops it)")
+    # Requests are answered side by side; a matrix product that takes all cores for itself would hold up the others.
+    limits = threadpool_limits(1, user_api="blas")
     try:
         _Server(settings(app), (lambda: webbrowser.open(address)) if open_browser else None).run([listening])
     except KeyboardInterrupt:
         pass
     finally:
+        limits.restore_original_limits()
         listening.close()
     say("stopped")
 

@@ -43,6 +43,17 @@ function problem(text) {
   return message;
 }
 
+/** Say what is wrong with a field, if anything is: a browser sends nothing for what is no number. */
+function refused(form, target) {
+  const wrong = form.querySelector("input:invalid");
+  if (!wrong) return false;
+  under_way.get(target)?.abort();
+  target.removeAttribute("aria-busy");
+  target.replaceChildren(problem(`${wrong.labels[0].textContent.trim()}: give a number. ${wrong.validationMessage}`));
+  tell(target);
+  return true;
+}
+
 const waiting = new Map();
 
 /** Do something a little later, and only the last of what was asked for under the same key. */
@@ -69,6 +80,7 @@ function explore(form) {
   const answer = page("#answer"), advice = page("#advice"), summary = page("#summary");
 
   async function ask() {
+    if (refused(form, answer)) return;
     const query = saidBy(form).toString();
     const suffix = query ? `?${query}` : "";
     if (!(await show(answer, form.dataset.answer + suffix))) return;
@@ -146,6 +158,7 @@ function live(form) {
   const posted = form.method === "post";
 
   async function send() {
+    if (refused(form, target)) return;
     const options = posted ? { method: "POST", body: new FormData(form) } : {};
     const query = posted ? "" : saidBy(form).toString();
     if (!(await show(target, form.dataset.fragment + (query ? `?${query}` : ""), options))) return;

@@ -1,0 +1,111 @@
+"""Ranking and tables of people in a browser."""
+
+from __future__ import annotations
+
+import csv
+
+from playwright.sync_api import expect
+
+import web_models
+from pnsight.decide import decide, rank
+
+TABLE = "person,sex,age\nann,female,60\nbo,male,\ncy,,33\n"
+
+
+def groups(page) -> list[str]:
+    return page.locator("#table tbody th").all_inner_texts()
+
+
+def test_groups_are_ranked_sorted_filtered_and_opened(visit):
+    page = visit().open("/groups")
+    found = rank(web_models.clinic(), 50)
+    expect(page.locator("#table tbody tr")).to_have_count(len(found))
+    page.get_by_role("link", name="At most").click()
+    expect(page.locator("th[aria-sort]")).to_have_attribute("aria-sort", "descending")
+    upper = [float(text) for text in page.locator("#table td[data-label='At most']").all_inner_texts()]
+    assert upper == sorted(upper, reverse=True)
+    expect(page.get_by_role("link", name="At most")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("th[aria-sort]")).to_have_attribute("aria-sort", "ascending")
+    page.get_by_label("Show only groups that mention").fill("region")
+    expect(page.locator("#table")).to_contain_text(f"of {len(found)} shown")
+    assert all("region" in name for name in groups(page))
+    page.wait_for_url("**/groups?*text=region*")
+    first = page.locator("#table tbody tr").first
+    lower = first.locator("td[data-label='At least']").inner_text()
+    first.get_by_role("link").click()
+    expect(page.locator(".numbers tbody tr:first-child b").first).to_have_text(lower)
+
+
+def test_ranking_by_another_end_needs_one_click(visit):
+    page = visit().open("/groups")
+    page.get_by_role("radio", name="upper bound").check()
+    found = rank(web_models.clinic(), 50, "upper")
+    expect(page.locator("#table td[data-label='At most']").first).to_have_text(f"{found.answers.upper[0]:.3f}")
+    page.reload()
+    expect(page.get_by_role("radio", name="upper bound")).to_be_checked()
+
+
+def test_groups_work_without_a_script(visit):
+    page = visit(java_script_enabled=False).open("/groups")
+    page.get_by_label("Show only groups that mention").fill("region")
+    page.get_by_role("button", name="Show the groups").click()
+    assert groups(page)
+    assert all("region" in name for name in groups(page))
+    page.get_by_role("link", name="At least").click()
+    expect(page.locator("th[aria-sort]")).to_have_attribute("aria-sort", "descending")
+
+
+def upload(page, table: str = TABLE) -> None:
+    page.get_by_label("A file in CSV").set_input_files(
+        {"name": "people.csv", "mimeType": "text/csv", "buffer": table.encode()}
+    )
+
+
+def expected():
+    return decide(web_models.clinic(), [{"sex": "female", "age": 60}, {"sex": "male"}, {"age": 33}], 0.2)
+
+
+def test_a_table_of_people_comes_back_with_decisions(visit, tmp_path):
+    page = visit().open("/people?threshold=0.2")
+    upload(page)
+    page.get_by_role("button", name="Decide", exact=True).click()
+    expect(page.locator("#result tbody tr")).to_have_count(3)
+    expect(page.locator("#result tbody tr").nth(1)).to_contain_text(f"{expected().answers.lower[1]:.3f}")
+    expect(page.get_by_role("status")).to_contain_text("3 decisions")
+    with page.expect_download() as event:
+        page.get_by_role("button", name="Decide and download as CSV").click()
+    event.value.save_as(tmp_path / "decisions.csv")
+    with (tmp_path / "decisions.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["person"] for row in rows] == ["ann", "bo", "cy"]
+    assert [row["decision"] for row in rows] == [str(word) for word in expected().decision]
+
+
+def test_a_table_that_cannot_be_read_is_told_with_its_row(visit):
+    page = visit().open("/people")
+    page.get_by_label("Or its text").fill("sex\nmale\nmael\n")
+    page.get_by_role("button", name="Decide", exact=True).click()
+    expect(page.locator("#result .problem")).to_contain_text("Row 2: covariate 'sex' has no level 'mael'")
+    page.get_by_label("Or its text").fill("sex\nmale\n")
+    page.get_by_role("button", name="Decide", exact=True).click()
+    expect(page.locator("#result tbody tr")).to_have_count(1)
+
+
+def test_tables_work_without_a_script(visit):
+    page = visit(java_script_enabled=False).open("/people?threshold=0.2")
+    upload(page)
+    page.get_by_role("button", name="Decide", exact=True).click()
+    expect(page.locator("#result tbody tr")).to_have_count(3)
+    expect(page.get_by_label("Threshold", exact=True)).to_have_value("0.2")
+
+
+def test_what_is_asked_goes_along_to_the_other_pages(visit):
+    page = visit().open("/?threshold=0.2")
+    page.get_by_role("group", name="sex").get_by_role("radio", name="female").check()
+    page.wait_for_url("**/?with.sex=female&threshold=0.2")
+    for name in ("Who benefits", "Many people", "About"):
+        page.get_by_role("navigation").get_by_role("link", name=name).click()
+        page.wait_for_url("**/*?with.sex=female&threshold=0.2")
+    page.get_by_role("navigation").get_by_role("link", name="Explore").click()
+    expect(page.get_by_role("radio", name="female")).to_be_checked()

@@ -1,0 +1,21 @@
+"""Response-type models with two rungs, few networks and few latent classes: all parts of a fit, in a second."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+
+@contextmanager
+def quick_fits() -> Iterator[None]:
+    """Fit quickly for as long as it lasts."""
+    from pnsight.models.ladder import Rung
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pnsight.models.response_fitting.LADDER", (Rung(0, 0, 0.0), Rung(2, 8, 0.05, 300)))
+        patch.setattr("pnsight.models.response_fitting.NETWORKS", 3)
+        patch.setattr("pnsight.models.response_fitting.RESAMPLES", 4)
+        patch.setattr("pnsight.models.covariate_law.CLASSES", (1, 2, 4))
+        yield

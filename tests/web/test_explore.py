@@ -1,0 +1,227 @@
+"""The explorer: what it shows is what the model says, in any state, and nothing that was written becomes markup."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pnsight
+import web_models
+from page_text import Element, read
+from pnsight.decide import ask, decide
+from pnsight.web.words import QUANTITIES
+from web_clients import client_of
+
+DECIDED = {"treat": "Treat", "not": "Do not treat", "uncertain": "Uncertain", "": "No answer"}
+
+
+def shown(found: Element, row: int = 0) -> list[str]:
+    """The cells of a row of the answer's table."""
+    return [cell.text for cell in found.one("table", class_="numbers").one("tbody").every("tr")[row].every("td")]
+
+
+def expected(answer: pnsight.BoundTable) -> list[str]:
+    cells = []
+    for end in ("lower", "upper"):
+        low, high = (values[0] for values in answer.interval(end))
+        interval = "" if np.isnan(low) else f"{low:.3f} to {high:.3f}"
+        cells.append(f"{getattr(answer, end)[0]:.3f}{interval}")
+    support = (answer.support_experimental[0], answer.support_observational[0])
+    return [*cells, *(f"{rows:,.0f}" for rows in support)]
+
+
+@settings(max_examples=40)
+@given(
+    fixed=st.fixed_dictionaries(
+        {},
+        optional={each.name: st.sampled_from(each.levels) for each in web_models.CLINIC.covariates},
+    ),
+    quantity=st.sampled_from(["pns", "pn", "ps", "pd", "pe"]),
+    threshold=st.sampled_from([0.0, 0.1, 0.2, 0.35, 0.5]),
+    refine=st.sampled_from(["none", "covariates"]),
+    cautious=st.booleans(),
+)
+def test_the_answer_shown_is_the_models(fixed, quantity, threshold, refine, cautious):
+    model, client = web_models.clinic(), client_of("response-types")
+    asked = {f"with.{name}": level for name, level in fixed.items()}
+    how = {"quantity": quantity, "threshold": threshold, "refine": refine} | ({"cautious": "yes"} if cautious else {})
+    page = read(client.get("/answer", params=asked | how).text)
+    found = decide(model, fixed, threshold, cautious, quantity=quantity, refine=refine)
+    assert shown(page) == expected(found.answers)
+    assert page.one("h2").text == DECIDED[str(found.decision[0])]
+    if fixed:
+        assert shown(page, 1) == expected(model.bounds("", quantity, refine=refine))
+        assert f"{float(model.shares(model.schema.encode(fixed))[0]):.0%} of all people" in page.text
+
+
+def test_the_whole_page_holds_answer_advice_and_every_level(client, model):
+    page = read(client.get("/?with.sex=female&threshold=0.2").text)
+    assert page.one("h2", id="answer-title").text == "Do not treat"
+    for covariate in model.schema.covariates:
+        levels = [each.attributes["value"] for each in page.every("input", name=f"with.{covariate.name}")]
+        assert levels == ["", *covariate.levels]
+    assert "checked" in page.one("input", name="with.sex", value="female").attributes
+    assert "checked" in page.one("input", name="with.age", value="").attributes
+    assert page.one("section", id="advice").every("table")
+    assert page.one("form", id="explore").attributes["method"] == "get"
+    assert page.one("noscript").one("button").text == "Show the answer"
+
+
+def test_every_field_has_a_label_and_every_group_a_legend(client):
+    page = read(client.get("/").text)
+    labelled = {label.attributes["for"] for label in page.every("label") if "for" in label.attributes}
+    inside = {id(field) for label in page.every("label") for field in label.every("input")}
+    for field in (*page.every("input"), *page.every("select")):
+        assert field.attributes.get("id") in labelled or id(field) in inside
+    for group in page.every("fieldset"):
+        assert group.one("legend").text
+
+
+def test_the_advice_is_that_of_ask(client, model):
+    page = read(client.get("/advice?with.sex=male&threshold=0.3").text)
+    found = ask(model, "sex=male", 0.3)
+    assert found.advice[1:] in page.text
+    rows = page.one("tbody").every("tr")
+    assert [row.one("th").text for row in rows] == found.columns()["covariate"]
+    levels = found.by_level()
+    for row in rows:
+        name = row.one("th").text
+        likely = [
+            f"{level} {probability:.0%}"
+            for asked, level, probability in zip(
+                levels["covariate"], levels["level"], levels["probability"], strict=True
+            )
+            if asked == name
+        ]
+        told = [item.text for item in row.every("li")]
+        assert all(text.startswith(start) for text, start in zip(told, likely, strict=True))
+
+
+def test_the_answers_to_a_question_lead_to_the_states_they_make(client, model):
+    page = read(client.get("/advice?with.sex=male&threshold=0.3").text)
+    link = page.one("a", data_set="region", data_level="South")
+    followed = read(client.get(link.attributes["href"]).text)
+    assert shown(followed) == expected(model.bounds({"sex": "male", "region": "South"}))
+
+
+def test_what_is_known_can_be_left_open_again(client, model):
+    page = read(client.get("/answer?with.sex=male&with.region=South").text)
+    link = page.one("a", data_open="sex")
+    assert link.attributes["href"] == "/?with.region=South"
+
+
+def test_the_drawing_says_what_it_shows(client):
+    bar = read(client.get("/answer?with.sex=male&threshold=0.3").text).one("svg", class_="bar")
+    assert bar.attributes["role"] == "img"
+    title = bar.one("title", id=bar.attributes["aria-labelledby"]).text
+    assert title.startswith("PNS; these people: ")
+    assert title.endswith("; threshold 0.3")
+    assert "; everyone: " in title
+
+
+@pytest.mark.parametrize("query", ["", "with.sex=male&with.age=40-95&with.region=South"])
+@pytest.mark.parametrize("payoffs", [(100, -60, 0, -140), (-5, 3, 2, 4), (2, 2, 2, 2)])
+def test_the_benefit_has_its_own_scale_and_cost(client, model, query, payoffs):
+    how = dict(zip(("complier", "always", "never", "defier"), payoffs, strict=True))
+    page = read(client.get(f"/answer?{query}&quantity=benefit&cost=1.5&{urlencode(how)}").text)
+    fixed = {} if not query else {"sex": "male", "age": "40-95", "region": "South"}
+    found = decide(model, fixed, 1.5, quantity="benefit", payoffs=payoffs)
+    assert shown(page) == expected(found.answers)
+    assert page.one("h2").text == DECIDED[str(found.decision[0])]
+    assert f"payoffs: complier {payoffs[0]}" in page.text.lower()
+
+
+def test_harm_that_reaches_a_threshold_is_no_reason_to_treat(client):
+    assert read(client.get("/answer?quantity=harm&threshold=0").text).one("h2").text == "Reaches the threshold"
+    assert read(client.get("/answer?quantity=harm&threshold=0.99").text).one("h2").text == "Stays below the threshold"
+
+
+def test_a_contradicted_assumption_is_refused_with_the_evidence(client, model):
+    with pytest.raises(pnsight.PnsightError) as refused:
+        model.bounds("", assume="monotone")
+    response = client.get("/?assume=monotone")
+    assert response.status_code == 200
+    page = read(response.text)
+    assert page.one("p", class_="problem").text.lower() == " ".join(str(refused.value).lower().split())
+    assert "checked" in page.one("input", name="assume", value="monotone").attributes
+
+
+def test_an_assumption_that_stands_is_stated_with_its_test(client, model):
+    page = read(client.get("/answer?assume=exogenous&quantity=pn").text)
+    answer = model.bounds("", "pn", assume="exogenous")
+    assert shown(page) == expected(answer)
+    assert answer.notes[0][1:] in page.one("ul", class_="notes").text
+
+
+def test_a_mistake_in_the_address_is_told_and_the_rest_is_kept(client):
+    response = client.get("/?with.sex=mael&with.region=South&threshold=0.3")
+    assert response.status_code == 400
+    page = read(response.text)
+    assert "Did you mean 'male'?" in page.one("p", class_="problem").text
+    assert "checked" in page.one("input", name="with.region", value="South").attributes
+    assert page.one("input", id="threshold").attributes["value"] == "0.3"
+
+
+def test_no_answer_says_why(ask):
+    page = read(ask("plug-in").get("/answer?with.sex=female&with.age=18-40&with.region=South").text)
+    assert page.one("h2").text == "No answer"
+    assert "no row of these people" in page.text or "contradict each other" in page.text
+
+
+@pytest.mark.parametrize("name", list(web_models.EVERY))
+@pytest.mark.parametrize("path", ["/", "/groups", "/people", "/about", "/api/"])
+def test_every_page_of_every_model_can_be_read(name, path, ask):
+    response = ask(name).get(path)
+    assert response.status_code == 200
+    page = read(response.text)
+    assert page.one("h1").text
+    assert page.one("html").attributes["lang"] == "en"
+    assert page.one("a", class_="skip").attributes["href"] == "#main"
+    ids = [each.attributes["id"] for each in page.every() if "id" in each.attributes]
+    assert len(ids) == len(set(ids))
+
+
+def test_a_model_offers_only_what_it_answers(ask):
+    page = read(ask("mask-mlp").get("/").text)
+    assert [each.attributes["value"] for each in page.every("option") if "disabled" not in each.attributes] == ["pns"]
+    assert not page.every("input", name="assume")
+    assert not page.every("input", name="cautious")
+    assert not page.every("select", id="population")
+    reasons = read(ask("mask-mlp").get("/about").text).one("section", id="model").text
+    assert "fitted for pns and cannot bound harm" in reasons
+
+
+def test_a_model_that_needs_every_covariate_says_so(ask):
+    page = read(ask("exact-mlp").get("/").text)
+    assert "answers only those: fix every covariate" in page.one("p", class_="problem").text
+
+
+def test_an_experiment_alone_offers_what_it_can_bound(ask):
+    page = read(ask("experiment alone").get("/").text)
+    offered = [each.attributes["value"] for each in page.one("select", id="quantity").every("option")]
+    closed = {each.attributes["value"] for each in page.every("option") if "disabled" in each.attributes}
+    assert offered == list(QUANTITIES)
+    assert closed == {"pn", "ps", "pd", "pe"}
+    assert shown(page)[-1] == "–"
+
+
+def test_many_covariates_can_be_searched(ask, client):
+    assert read(ask("sixteen covariates").get("/").text).every("input", id="find")
+    assert not read(client.get("/").text).every("input", id="find")
+
+
+@pytest.mark.parametrize("path", ["/", "/groups", "/people", "/about", "/api/", "/answer", "/advice", "/groups/table"])
+def test_names_are_never_markup(path, ask):
+    model = web_models.nasty()
+    query = urlencode({f"with.{each.name}": each.levels[0] for each in model.schema.covariates})
+    for address in (path, f"{path}?{query}", f"{path}?with.{web_models.NASTY}={web_models.NASTY}&threshold=<b>"):
+        page = read(ask("nasty names").get(address).text)
+        assert all(each.attributes.get("src", "").startswith("/static/") for each in page.every("script"))
+        assert all(each.attributes.get("src", "").startswith("/static/") for each in page.every("img"))
+        assert not any(name.startswith("on") or name == "style" for each in page.every() for name in each.attributes)
+        assert not page.every("i") or path == "/about"
+        assert "drug" not in [each.text for each in page.every("b")]

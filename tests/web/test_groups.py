@@ -1,0 +1,109 @@
+"""Who benefits: the ranking of the library, sorted and filtered on the server so that it works without a script."""
+
+from __future__ import annotations
+
+import pytest
+
+import web_models
+from page_text import Element, read
+from pnsight.decide import rank
+
+
+def rows(page: Element) -> list[Element]:
+    return page.one("table", class_="groups").one("tbody").every("tr")
+
+
+def names(page: Element) -> list[str]:
+    return [row.one("th").text for row in rows(page)]
+
+
+def cells(page: Element, label: str) -> list[float]:
+    return [float(row.one("td", data_label=label).text) for row in rows(page)]
+
+
+@pytest.mark.parametrize(("by", "end"), [("lower", "At least"), ("upper", "At most")])
+def test_the_groups_are_those_of_rank(client, model, by, end):
+    page = read(client.get(f"/groups?by={by}").text)
+    found = rank(model, 50, by)
+    assert cells(page, end) == [float(f"{value:.3f}") for value in getattr(found.answers, by)]
+    assert f"{len(found)} groups with the highest {by} bound on PNS" in page.text
+    for note in found.notes:
+        assert note[1:] in page.text
+
+
+@pytest.mark.parametrize("by", ["benefit", "harm"])
+def test_groups_can_be_ranked_by_benefit_and_by_harm(client, model, by):
+    page = read(client.get(f"/groups?by={by}").text)
+    options = {"quantity": "benefit", "payoffs": (1, 0, 0, -1)} if by == "benefit" else {"quantity": "harm"}
+    found = rank(model, 50, "lower", **options)
+    assert cells(page, "At least") == [float(f"{value:.3f}") for value in found.answers.lower]
+
+
+def test_a_group_opens_in_the_explorer(client, model):
+    page = read(client.get("/groups?quantity=pn").text)
+    first = rows(page)[0]
+    explored = read(client.get(first.one("a").attributes["href"]).text)
+    assert explored.one("table", class_="numbers").every("b")[0].text == first.one("td", data_label="At least").text
+
+
+@pytest.mark.parametrize(("sort", "label"), [("lower", "At least"), ("upper", "At most")])
+def test_numbers_are_sorted_from_the_largest_and_the_other_way_round(client, sort, label):
+    found = cells(read(client.get(f"/groups/table?sort={sort}").text), label)
+    assert found == sorted(found, reverse=True)
+    assert cells(read(client.get(f"/groups/table?sort={sort}&order=ascending").text), label) == sorted(found)
+
+
+def test_names_are_sorted_alphabetically(client):
+    found = names(read(client.get("/groups/table?sort=people").text))
+    assert found == sorted(found)
+    assert len(found) > 2
+
+
+def test_following_the_title_of_a_column_sorts_by_it_and_following_it_again_turns_it_round(client):
+    link = read(client.get("/groups?text=sex").text).one("a", data_swap="/groups/table?text=sex&sort=upper")
+    once = read(client.get(link.attributes["href"]).text)
+    column = next(head for head in once.every("th", scope="col") if "aria-sort" in head.attributes)
+    assert column.attributes["aria-sort"] == "descending"
+    twice = read(client.get(column.one("a").attributes["href"]).text)
+    assert names(twice) == names(once)[::-1]
+    assert all("sex" in name for name in names(twice))
+
+
+def test_only_groups_that_mention_a_text_are_shown(client):
+    every = names(read(client.get("/groups").text))
+    page = read(client.get("/groups?text=SEX+%3D+MALE").text)
+    assert names(page) == [name for name in every if "sex = male" in name]
+    assert f"{len(names(page))} of {len(every)} shown" in page.text
+    assert "No group mentions that" in read(client.get("/groups?text=nobody").text).text
+
+
+@pytest.mark.parametrize("query", ["by=luck", "sort=luck", "order=luck", "sort=place&order=ascending"])
+def test_an_order_that_is_not_known_is_the_usual_one(client, query):
+    assert names(read(client.get(f"/groups?{query}").text)) == names(read(client.get("/groups").text))
+
+
+def test_mistakes_and_refusals_are_told_in_place_of_the_groups(client, ask):
+    assert "no level 'x'" in read(client.get("/groups?with.sex=x").text).one("p", class_="problem").text
+    assert "contradict" in read(client.get("/groups?assume=monotone").text).one("p", class_="problem").text
+    assert "fix every covariate" in read(ask("exact-mlp").get("/groups").text).one("p", class_="problem").text
+
+
+def test_what_a_model_cannot_be_ranked_by_is_not_offered(ask):
+    page = read(ask("mask-mlp").get("/groups").text)
+    assert [each.attributes["value"] for each in page.every("input", name="by")] == ["lower", "upper"]
+
+
+def test_the_people_of_the_explorer_are_kept(client):
+    page = read(client.get("/groups?with.sex=male&threshold=0.2").text)
+    assert page.one("input", type="hidden", name="with.sex").attributes["value"] == "male"
+    explore = next(each for each in page.one("nav").every("a") if each.text == "Explore")
+    assert explore.attributes["href"] == "/?with.sex=male&threshold=0.2"
+
+
+def test_few_queries_are_looked_at_where_each_takes_its_time(monkeypatch):
+    from pnsight.web.explorer import Explorer
+
+    explorer = Explorer(web_models.clinic())
+    monkeypatch.setattr("pnsight.web.explorer.MOST_LISTED", 0)
+    monkeypatch.setattr("pnsight.web.explorer._FEW_CANDIDATES", 10)
+    assert "fix up to 1 covariate" in explorer.ranking("lower", {}, 5).notes[0]

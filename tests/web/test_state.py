@@ -1,0 +1,109 @@
+"""Addresses: every state has one, and what is wrong with an address is said."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import web_models
+from pnsight.web.ability import UNIT_PAYOFFS
+from pnsight.web.state import Options, Reader, State
+from pnsight.web.words import PEOPLE, QUANTITIES
+
+numbers = st.floats(-1e12, 1e12, allow_subnormal=False).map(lambda number: float(f"{number:.12g}"))
+
+
+@st.composite
+def states(draw, model) -> State:
+    quantity = draw(st.sampled_from(list(QUANTITIES)))
+    threshold = draw(st.none() | numbers)
+    usual = 0.0 if quantity == "benefit" else 0.5
+    options = Options(
+        quantity,
+        None if threshold == usual else threshold,
+        float(f"{draw(st.floats(0, 0.999)):.12g}"),
+        draw(st.booleans()),
+        tuple(draw(st.lists(numbers, min_size=4, max_size=4))) if quantity == "benefit" else None,
+        tuple(name for name in ("monotone", "exogenous") if draw(st.booleans())),
+        draw(st.sampled_from(["none", "covariates"])),
+        draw(st.none() | st.sampled_from(list(PEOPLE))),
+    )
+    return State(tuple(draw(st.integers(-1, levels - 1)) for levels in model.schema.shape), options)
+
+
+@given(data=st.data())
+def test_the_address_of_a_state_is_read_as_that_state(data):
+    model = web_models.clinic()
+    state = data.draw(states(model))
+    reader = Reader(model)
+    assert reader.read(parse_qsl(reader.write(state))) == (state, "")
+
+
+def test_names_that_look_like_markup_or_options_are_read_again():
+    model = web_models.nasty()
+    reader = Reader(model)
+    for code in range(2):
+        state = State((code, 1 - code, code), Options("pns"))
+        assert reader.read(parse_qsl(reader.write(state))) == (state, "")
+
+
+def test_the_address_of_what_is_usual_is_empty():
+    reader = Reader(web_models.clinic())
+    state, problem = reader.read([("quantity", "pns"), ("threshold", "0.5"), ("level", "0.90"), ("with.sex", "")])
+    assert (reader.write(state), problem) == ("", "")
+
+
+def test_a_number_finds_its_band():
+    state, _ = Reader(web_models.clinic()).read([("with.age", "52")])
+    np.testing.assert_array_equal(state.codes, web_models.clinic().schema.encode("age=40-95"))
+
+
+def test_payoffs_are_one_for_each_person_helped_until_others_are_given():
+    reader = Reader(web_models.clinic())
+    assert reader.read([("quantity", "benefit")])[0].options.payoffs == UNIT_PAYOFFS
+    assert reader.read([("quantity", "benefit"), ("never", "7")])[0].options.payoffs == (1, 0, 7, -1)
+    assert reader.read([("quantity", "pn"), ("never", "7")])[0].options.payoffs is None
+
+
+def test_the_threshold_of_a_benefit_is_its_cost():
+    reader = Reader(web_models.clinic())
+    given = [("quantity", "benefit"), ("threshold", "0.3"), ("cost", "5")]
+    assert reader.read(given)[0].options.reach == 5
+    assert reader.read([("quantity", "pn"), ("threshold", "0.3"), ("cost", "5")])[0].options.reach == 0.3
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("with.sexx", "male"), "Did you mean 'sex'?"),
+        (("with.sex", "mael"), "Did you mean 'male'?"),
+        (("with.age", "17"), "cannot be 17"),
+        (("quantity", "pnn"), "no quantity is called 'pnn'"),
+        (("threshold", "much"), "threshold is 'much'"),
+        (("threshold", "nan"), "threshold is 'nan'"),
+        (("threshold", "1e13"), "threshold is '1e13'"),
+        (("level", "1"), "from 0 to below 1"),
+        (("assume", "kindness"), "no assumption is called 'kindness'"),
+        (("refine", "much"), "refine is 'much'"),
+        (("population", "mars"), "population is 'mars'"),
+    ],
+)
+def test_a_mistake_is_named_and_left_out(given, said):
+    state, problem = Reader(web_models.clinic()).read([given, ("with.region", "South")])
+    assert said in problem
+    assert state == State((-1, -1, 1), Options("pns"))
+
+
+def test_all_mistakes_are_named():
+    _, problem = Reader(web_models.clinic()).read([("with.sex", "x"), ("with.age", "17"), ("level", "2")])
+    for said in ("no level 'x'", "cannot be 17", "from 0 to below 1"):
+        assert said in problem
+
+
+def test_only_a_response_type_model_can_be_asked_about_other_people():
+    _, problem = Reader(web_models.plug_in()).read([("population", "pooled")])
+    assert "a plug-in model has only the people it was fitted to" in problem

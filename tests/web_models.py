@@ -1,0 +1,106 @@
+"""Models to explore: quick to make, with names as people give them, and one for each thing that a model may lack."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+
+import pnsight
+from pnsight import populations
+from pnsight.schema import Covariate, Schema
+from pnsight.study import Study
+from quick_fits import quick_fits
+
+NASTY = "<script>alert(1)</script>"
+
+CLINIC = Schema(
+    (
+        Covariate("sex", ("female", "male")),
+        Covariate("age", ("18-40", "40-95"), edges=(18.0, 40.0, 95.0)),
+        Covariate("region", ("North & East", "South")),
+    )
+)
+NASTY_SCHEMA = Schema(
+    (
+        Covariate(NASTY, ('<img src=x onerror="alert(2)">', "a&b 'c'")),
+        Covariate("z,=\\", ("a,b", "c=d")),
+        Covariate("quantity", ("pn", "100%")),  # an option has the same name
+    )
+)
+
+
+def study(schema: Schema = CLINIC, rows: int = 3000) -> Study:
+    """Three covariates under other names."""
+    found = populations.random("index", 1, covariates=3).sample(experimental=rows, observational=rows, seed=1)
+    return replace(found, schema=schema, treatment="drug", outcome="recovered")
+
+
+@cache
+def clinic() -> pnsight.Model:
+    """A response-type model with intervals."""
+    with quick_fits():
+        return pnsight.ResponseTypeModel().fit(study())
+
+
+@cache
+def nasty() -> pnsight.Model:
+    """Names that would be markup, or options, if they were not escaped."""
+    found = replace(study(NASTY_SCHEMA), treatment="<b>drug</b>", outcome="</title><script>", notes=("<i>note</i>",))
+    return pnsight.PlugIn().fit(found)
+
+
+@cache
+def plug_in() -> pnsight.Model:
+    """Without intervals, and without an answer where there are no rows."""
+    return pnsight.PlugIn().fit(study(rows=40))
+
+
+@cache
+def mask_mlp() -> pnsight.Model:
+    """Answers one quantity, and takes no assumptions."""
+    return pnsight.MaskMLP(epochs=3, threshold=100).fit(study())
+
+
+@cache
+def exact_mlp() -> pnsight.Model:
+    """Answers only where every covariate is known."""
+    found = populations.random("index", 1, covariates=6).sample(experimental=90_000, observational=90_000, seed=1)
+    return pnsight.ExactMLP(epochs=3, threshold=100).fit(found)
+
+
+@cache
+def alone() -> pnsight.Model:
+    """An experiment alone."""
+    with quick_fits():
+        return pnsight.ResponseTypeModel().fit(replace(study(), observational=None))
+
+
+@cache
+def without_covariates() -> pnsight.Model:
+    """Everyone is one group."""
+    found = study()
+    counts = found.counts.sum(axis=0, keepdims=True)
+    whole = Study(Schema(), np.zeros((1, 0), np.int32), counts[:, :4], counts[:, 4:])
+    with quick_fits():
+        return pnsight.ResponseTypeModel().fit(whole)
+
+
+@cache
+def many_covariates() -> pnsight.Model:
+    """More covariates than fit on a screen."""
+    found = populations.random("index", 1, covariates=16).sample(experimental=2000, observational=2000, seed=1)
+    return pnsight.PlugIn().fit(found)
+
+
+EVERY = {
+    "response-types": clinic,
+    "plug-in": plug_in,
+    "mask-mlp": mask_mlp,
+    "exact-mlp": exact_mlp,
+    "experiment alone": alone,
+    "no covariates": without_covariates,
+    "sixteen covariates": many_covariates,
+    "nasty names": nasty,
+}
