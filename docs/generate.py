@@ -17,6 +17,7 @@ from typing import Any
 
 import accuracy
 import experiment
+import gallery
 import typer.main
 from transcripts import refreshed
 from typer.testing import CliRunner
@@ -116,6 +117,7 @@ PAGES: list[tuple[Path, Callable[[], str]]] = [
             DOCS / "tables.md",
             DOCS / "check.md",
             DOCS / "deciding.md",
+            DOCS / "report.md",
         )
     ),
 ]
@@ -135,6 +137,7 @@ def main() -> None:
     if not check:
         experiment.draw()
         accuracy.draw()
+        gallery.draw()
     if stale:
         print(f"written: {names}")
 
