@@ -18,6 +18,7 @@ from typing import Any
 import accuracy
 import case_study
 import experiment
+import gallery
 import typer.main
 from transcripts import refreshed
 from typer.testing import CliRunner
@@ -127,6 +128,7 @@ PAGES: list[tuple[Path, Callable[[], str]]] = [
             DOCS / "tables.md",
             DOCS / "check.md",
             DOCS / "deciding.md",
+            DOCS / "report.md",
         )
     ),
 ]
@@ -146,6 +148,7 @@ def main() -> None:
     if not check:
         experiment.draw()
         accuracy.draw()
+        gallery.draw()
     if stale:
         print(f"written: {names}")
 

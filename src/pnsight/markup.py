@@ -61,6 +61,8 @@ def _text(value: Any) -> str:
     """A value in few digits; very small and very large numbers as elsewhere."""
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
-    if isinstance(value, float) and math.isfinite(value) and (value == 0 or 5e-5 <= abs(value) < 2):
+    if not isinstance(value, float) or not math.isfinite(value):
+        return cell_text(value)
+    if value == 0 or 5e-5 <= abs(value) < 2:
         return f"{value:.4f}"
-    return f"{value:,.4g}" if isinstance(value, float) and math.isfinite(value) else cell_text(value)
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e12 else f"{value:,.4g}"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ from pnsight.decide import Decisions, Ranking
 from pnsight.errors import listed
 from pnsight.law import FloatArray
 from pnsight.plots.gains import drawn_curve, gain_name
-from pnsight.report.values import Answer, Gains, Groups, Summary
+from pnsight.report.values import Answer, Described, Gains, Groups, Summary
 from pnsight.text import count_text
 
 BUDGETS = (0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
@@ -31,6 +33,7 @@ def render(summary: Summary) -> str:
     return page.render(
         summary=summary,
         figures=_figures(summary),
+        covariates=_alike(summary.data.covariates),
         budgets=_budgets(summary.gains),
         looks=palette.DECISIONS,
         signs=SIGNS,
@@ -52,12 +55,25 @@ def _environment() -> Environment:
         "rows": count_text,
         "share": lambda value: _number(value, ".1%"),
         "signed": lambda value: f"{value:+.3f}",
+        "tied": _tied,
     }
     return found
 
 
 def _number(value: float | None, form: str) -> str:
     return "" if value is None else f"{value:{form}}"
+
+
+def _tied(name: str) -> str:
+    """A group's name that is not broken within ``name = level``."""
+    return name.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
+
+
+def _alike(covariates: Sequence[Described]) -> list[tuple[str, Described]]:
+    """Covariates that follow each other and have the same levels together, by their names."""
+    groups = groupby(covariates, lambda covariate: replace(covariate, name=""))
+    found = [list(group) for _, group in groups]
+    return [(listed([covariate.name for covariate in group], _MOST_LEVELS), group[0]) for group in found]
 
 
 def _budgets(gains: Gains) -> list[dict[str, float | None]]:
@@ -132,7 +148,7 @@ def _table(groups: Groups, level: float | None) -> BoundTable:
         for name in ("lower", "upper", *rows, *(ends if level else ()))
     }
     status = np.array([answer.status for answer in answers])
-    names = [answer.name for answer in answers]
+    names = [_tied(answer.name) for answer in answers]
     return BoundTable(groups.quantity, names, status=status, level=level, **numbers)
 
 

@@ -1,0 +1,258 @@
+"""What a report says is what the model says, for every kind of model, and what a model cannot tell is said to be so."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pnsight
+from pnsight import PlugIn, populations
+from pnsight.decide import UNCERTAIN
+from pnsight.errors import QueryError
+from pnsight.report import as_plain, summarise, values, words
+from pnsight.report.sections import MOST_DOUBTS, MOST_LEVELS
+from pnsight.report.values import Answer
+from pnsight.schema import Covariate, Schema
+from pnsight.study import Study
+
+ENDS = ("lower", "upper", "lower_low", "lower_high", "upper_low", "upper_high")
+
+
+def assert_same(answer: Answer, table: pnsight.BoundTable, row: int = 0) -> None:
+    """A row of a report and a row of a table of bounds."""
+    columns = table.columns()
+    for name in ("query", "support_experimental", "support_observational", "status"):
+        assert getattr(answer, name) == columns[name][row], name
+    for name in ENDS:  # sums of many queries at once and of one round differently
+        assert getattr(answer, name) == pytest.approx(columns[name][row], abs=1e-12), name
+
+
+def test_every_number_for_everyone_is_what_the_model_answers(model):
+    for headline in summarise(model).everyone:
+        if headline.answer is None:
+            with pytest.raises(pnsight.PnsightError, match=r"\w"):
+                model.bounds("", headline.quantity)
+            assert headline.refused
+        else:
+            assert_same(headline.answer, model.bounds("", headline.quantity))
+            assert bool(headline.sentence) == (headline.answer.status == "ok")
+
+
+def test_every_group_has_the_bounds_and_the_decision_that_the_model_gives(model):
+    found = summarise(model, threshold=0.2)
+    for groups in (found.levels, found.best, found.harmed):
+        for answer in groups.answers:
+            assert_same(answer, model.bounds(answer.query, groups.quantity))
+            assert answer.share == pytest.approx(model.shares(model.schema.encode(answer.query))[0])
+    for answer in (*found.levels.answers, *found.best.answers):
+        decided = pnsight.decide.decide(model, answer.query, 0.2, quantity=found.quantity)
+        assert answer.decision == decided.decision[0]
+
+
+def test_it_is_plain_data(model):
+    def finite(value):
+        if isinstance(value, dict):
+            return all(finite(part) for part in value.values())
+        if isinstance(value, list):
+            return all(map(finite, value))
+        return not isinstance(value, float) or not math.isnan(value)
+
+    text = json.dumps(as_plain(summarise(model)))
+    assert finite(json.loads(text))
+
+
+def test_plain_law_models_answer_all_parts(models):
+    for kind in ("plug-in", "response types"):
+        found = summarise(models[kind], payoffs=(100, -60, 0, -140), cost=5)
+        assert [headline.quantity for headline in found.everyone] == ["pns", "pn", "ps", "harm"]
+        parts = [found.levels, found.best, found.harmed, found.doubts, found.gains, found.benefit.best]
+        assert not any(part.refused for part in parts)
+        assert found.net.sentence
+
+
+def test_the_net_effect_is_that_of_the_law(models):
+    found, law = summarise(models["response types"]).net, models["response types"].law("")
+    assert (found.treated, found.untreated) == (law.a[0], law.b[0])
+
+
+def test_a_bound_regressor_tells_its_own_quantity_and_what_it_cannot(models):
+    found = summarise(models["mask"])
+    assert [headline.quantity for headline in found.everyone] == ["pns"]
+    assert not found.net.sentence
+    assert "cannot bound harm" in found.harmed.refused
+    assert found.level is None
+    harm = summarise(models["mask of harm"])
+    assert harm.quantity == "harm"
+    assert "not what treating a person brings" in harm.gains.refused
+
+
+def test_exact_mlp_answers_complete_profiles_only(models):
+    found = summarise(models["exact"])
+    for part in (found.everyone[0], found.levels, found.best, found.doubts):
+        assert "answers only those" in part.refused
+    assert len(found.gains.treated) > 1
+
+
+def test_an_experiment_alone_has_no_bounds_on_what_people_chose(models):
+    found = summarise(models["experiment alone"])
+    refused = {headline.quantity: bool(headline.refused) for headline in found.everyone}
+    assert refused == {"pns": False, "pn": True, "ps": True, "harm": False}
+    assert found.data.observational_rows is None
+    assert words.EXPERIMENT_ALONE in found.bounds
+    assert [part.name for part in found.check.parts] == ["support", "balance"]
+
+
+def test_without_covariates_there_is_everyone_only(models):
+    found = summarise(models["no covariates"])
+    assert [answer.name for answer in found.levels.answers] == ["everyone"]
+    assert not found.data.covariates
+
+
+def test_an_observational_table_alone_says_nothing_of_treatment(models):
+    found = summarise(models["observational alone"])
+    assert found.everyone[0].answer.status == "undefined"
+    assert not found.net.sentence
+    assert len(found.gains.treated) < 2
+
+
+def test_groups_in_doubt_are_the_largest_uncertain_levels_with_what_ask_says(fitted):
+    threshold = 0.2
+    found = summarise(fitted, threshold=threshold)
+    uncertain = [answer for answer in found.levels.answers if answer.decision == UNCERTAIN]
+    assert uncertain
+    largest = sorted(uncertain, key=lambda answer: -answer.share)[:MOST_DOUBTS]
+    assert [doubt.group for doubt in found.doubts.groups] == largest
+    for doubt in found.doubts.groups:
+        asked = pnsight.ask(fitted, doubt.group.query, threshold)
+        assert doubt.advice == asked.advice
+        columns = asked.columns()
+        worth = [(name, p) for name, p in zip(columns["covariate"], columns["changes"], strict=True) if p]
+        assert [(question.covariate, question.changes) for question in doubt.questions] == worth[:3]
+
+
+def test_the_curve_of_gains_is_that_of_select(fitted):
+    found, curve = summarise(fitted).gains, pnsight.select(fitted, 1.0).curve()
+    for name in ("treated", "guaranteed", "net", "best_case"):
+        assert set(getattr(found, name)) <= set(curve[name])
+        assert getattr(found, name)[-1] == curve[name][-1]
+
+
+def test_benefit_is_compared_with_its_cost(models):
+    found = summarise(models["plug-in"], payoffs=(100, -60, 0, -140), cost=1_000).benefit
+    assert found.everyone.answers[0].decision == "not"
+    assert found.cost == 1_000
+    assert_same(found.everyone.answers[0], models["plug-in"].bounds("", payoffs=(100, -60, 0, -140)))
+
+
+def test_a_cost_without_payoffs_is_refused(plug_in):
+    with pytest.raises(QueryError, match="a cost of 5 is given, but no payoffs"):
+        summarise(plug_in, cost=5)
+
+
+def test_nobody_known_to_be_harmed_is_said_to_be_so(fitted):
+    found = summarise(fitted).harmed
+    assert all(answer.lower > 0 for answer in found.answers)
+    if not found.answers:
+        assert "No group has a lower bound on harm above 0" in found.notes[0]
+
+
+def test_the_data_are_told_with_their_coding_and_what_is_left_out(fitted):
+    data = summarise(fitted).data
+    assert (data.treatment, data.treated, data.outcome, data.success) == ("drug", "yes", "well", "healthy")
+    assert data.experimental_rows == data.observational_rows == 5_000
+    assert data.dropped == {"rows without well": 3}
+    assert [covariate.name for covariate in data.covariates] == ["sex", "age", "site"]
+
+
+def test_the_check_is_that_of_the_study(plug_in):
+    found, check = summarise(plug_in).check, pnsight.check(plug_in.study)
+    assert (found.ok, found.summary) == (check.ok, check.summary)
+    told = {part.name: (part.status, part.text) for part in found.parts}
+    assert told == {name: (verdict.status, verdict.text) for name, verdict in check.verdicts.items()}
+
+
+def test_with_small_counts_withheld_the_tables_are_checked_before(fitted):
+    assert summarise(fitted, min_cell=300).check == summarise(fitted).check
+    exported = pnsight.disclosure.suppress(fitted, 300)
+    assert "taken out before" in summarise(exported).check.summary
+
+
+def test_many_levels_are_cut_to_those_most_people_have():
+    schema = Schema((Covariate("town", tuple(f"town {k:02}" for k in range(60))),))
+    counts = np.full((60, 8), 40.0) * np.arange(1, 61)[:, None]
+    model = PlugIn().fit(Study(schema, np.arange(60, dtype=np.int32)[:, None], counts[:, :4], counts[:, 4:]))
+    found = summarise(model).levels
+    assert len(found.answers) == MOST_LEVELS + 1
+    assert [answer.name for answer in found.answers[:2]] == ["everyone", "town = town 20"]
+    assert found.notes == ("20 rarer levels are not shown",)
+
+
+def test_wide_studies_are_ranked_among_few_candidates(monkeypatch):
+    monkeypatch.setattr("pnsight.report.sections.MOST_LISTED", 1)
+    monkeypatch.setattr("pnsight.report.sections.MOST_WIDE_CANDIDATES", 25)
+    study = populations.get("mediator").sample(5_000, 5_000, seed=1)
+    found = summarise(PlugIn().fit(study)).best
+    assert any("21 queries that fix up to 1 covariate were looked at" in note for note in found.notes)
+
+
+def test_progress_names_each_part(plug_in):
+    told = []
+    summarise(plug_in, progress=lambda done, total, note: told.append((done, total, note)))
+    assert [done for done, _, _ in told] == list(range(8))
+    assert told[0][2] == "checking the tables"
+
+
+def test_all_parts_are_values():
+    """Frozen, all the way down."""
+    classes = [found for found in vars(values).values() if is_dataclass(found)]
+    assert len(classes) > 10
+    for found in classes:
+        assert found.__dataclass_params__.frozen
+        assert fields(found)
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "said"),
+    [
+        (0.123, 0.456, "at least 12.3% and at most 45.6%"),
+        (0.0, 0.456, "at most 45.6%"),
+        (0.123, 1.0, "at least 12.3%"),
+        (0.0, 1.0, "anything from none to all"),
+        (0.2791, 0.2794, "27.9%"),
+    ],
+)
+def test_bounds_are_said_without_ends_that_say_nothing(lower, upper, said):
+    assert words.between(lower, upper) == said
+
+
+@pytest.mark.parametrize(
+    ("treated", "untreated", "said"),
+    [(0.5, 0.2, "30.0% more on balance"), (0.2, 0.5, "30.0% fewer"), (0.4, 0.4, "as many on balance")],
+)
+def test_the_net_effect_is_said_in_words(treated, untreated, said):
+    assert said in words.net_sentence(treated, untreated)
+
+
+def test_the_works_to_cite_are_those_of_the_citation_file():
+    facts = (Path(__file__).parents[2] / "CITATION.cff").read_text(encoding="utf-8")
+    told = " ".join(words.CITATIONS)
+    for fact in (
+        "Learning Probabilities of Causation with Mask-Augmented Data",
+        "Probabilities of causation: Bounds and identification",
+        "Annals of Mathematics and Artificial Intelligence",
+    ):
+        assert fact in facts
+        assert fact in told
+    for name in ("Wang", "Sun", "Pearl", "Li", "Tian", "287", "313", "2000", "Apache-2.0", pnsight.__version__):
+        assert name in facts
+        assert name in told
+
+
+def test_a_model_with_another_default_quantity_is_still_reported_by_pns():
+    study = populations.random("index", 1, covariates=3).sample(2_000, 2_000, seed=1)
+    assert summarise(PlugIn(quantity="pn").fit(study)).quantity == "pns"
