@@ -117,6 +117,17 @@ def test_rows_of_a_table_that_does_not_bear_on_the_bounds_settle_nothing(model):
     assert doubt.doubt_left(model, pnsight.bounds.asking(), crowd, added).mean() < 1
 
 
+@pytest.mark.parametrize("assume", ["monotone", "exogenous", "monotone,exogenous"])
+def test_assumptions_change_which_rows_bear_on_the_bounds(model, assume):
+    crowd = doubt.Crowd.of(model, None, 0)
+    added = crowd.added(model.schema.encode(""), np.ones(1), doubt.split(model.study, 1e4, "both"))
+    left, plain = (
+        doubt.doubt_left(model, pnsight.bounds.asking(assume=assumed), crowd, added) for assumed in (assume, ())
+    )
+    assert ((left > 0) & (left < 1)).all()
+    assert not np.allclose(left, plain)
+
+
 def test_where_nobody_is_near_the_threshold_nothing_changes(model):
     found = plan(model, -0.99, candidates=LEVELS, level=0.5, payoffs=(1, 0, 0, -1))  # of P(y_x) - P(y_x')
     assert found.uncertain == pytest.approx(np.zeros(10))

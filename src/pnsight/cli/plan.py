@@ -18,7 +18,6 @@ from pnsight.cli.options import (
     PayoffsOption,
     PopulationOption,
     Refine,
-    RefineOption,
     SeedOption,
     ThresholdOption,
     threshold_or_cost,
@@ -61,7 +60,6 @@ def plan(
     population: PopulationOption = None,
     payoffs: PayoffsOption = None,
     assume: AssumeOption = None,
-    refine: RefineOption = Refine.NONE,
     seed: SeedOption = 0,
     format: FormatOption = None,
     out: OutOption = None,
@@ -73,7 +71,7 @@ def plan(
     """
     least = threshold_or_cost(threshold, cost, payoffs)
     fitted = pnsight.load(model)
-    options = how_to_answer(fitted, quantity, level, population, payoffs, assume, refine)
+    options = how_to_answer(fitted, quantity, level, population, payoffs, assume, Refine.NONE)
     found = pnsight.plan.plan(
         fitted, least, rows, table.value, groups or None, top, least_share=least_share, random_state=seed, **options
     )
