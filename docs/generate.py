@@ -116,6 +116,7 @@ PAGES: list[tuple[Path, Callable[[], str]]] = [
             DOCS / "tables.md",
             DOCS / "check.md",
             DOCS / "deciding.md",
+            DOCS / "explorer.md",
         )
     ),
 ]

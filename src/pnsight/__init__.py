@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pnsight.store import save_model as save
     from pnsight.study import Study
     from pnsight.tables import read_study
+    from pnsight.web import serve
 
 _HOMES = {
     "BoundTable": "pnsight.bound_table:BoundTable",
@@ -56,6 +57,7 @@ _HOMES = {
     "rank": "pnsight.decide:rank",
     "schema": "pnsight.schema",
     "select": "pnsight.decide:select",
+    "serve": "pnsight.web:serve",
     "store": "pnsight.store",
     "tables": "pnsight.tables",
     "read_study": "pnsight.tables:read_study",
@@ -95,6 +97,7 @@ __all__ = [
     "save",
     "schema",
     "select",
+    "serve",
     "store",
     "tables",
 ]
