@@ -129,6 +129,7 @@ PAGES: list[tuple[Path, Callable[[], str]]] = [
             DOCS / "check.md",
             DOCS / "deciding.md",
             DOCS / "report.md",
+            DOCS / "explorer.md",
         )
     ),
 ]

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from pnsight.store import save_model as save
     from pnsight.study import Study
     from pnsight.tables import read_study
+    from pnsight.web import serve
 
 _HOMES = {
     "BoundTable": "pnsight.bound_table:BoundTable",
@@ -76,6 +77,7 @@ _HOMES = {
     "report": "pnsight.report",
     "schema": "pnsight.schema",
     "select": "pnsight.decide:select",
+    "serve": "pnsight.web:serve",
     "store": "pnsight.store",
     "tables": "pnsight.tables",
     "read_study": "pnsight.tables:read_study",
@@ -119,6 +121,7 @@ __all__ = [
     "save",
     "schema",
     "select",
+    "serve",
     "store",
     "tables",
 ]

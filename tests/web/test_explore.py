@@ -13,8 +13,10 @@ import pnsight
 import web_models
 from page_text import Element, read
 from pnsight.decide import ask, decide
+from pnsight.disclosure import suppress
+from pnsight.web import create_app
 from pnsight.web.words import QUANTITIES
-from web_clients import client_of
+from web_clients import Client, client_of
 
 DECIDED = {"treat": "Treat", "not": "Do not treat", "uncertain": "Uncertain", "": "No answer"}
 
@@ -164,6 +166,18 @@ def test_a_mistake_in_the_address_is_told_and_the_rest_is_kept(client):
     assert "Did you mean 'male'?" in page.one("p", class_="problem").text
     assert "checked" in page.one("input", name="with.region", value="South").attributes
     assert page.one("input", id="threshold").attributes["value"] == "0.3"
+
+
+def test_small_counts_are_withheld_everywhere():
+    model = suppress(web_models.clinic(), 60)
+    client = Client(create_app(model))
+    page = read(client.get("/answer?with.sex=female").text)
+    assert shown(page) == expected(model.bounds("sex=female"))
+    assert "Counts below 60 are withheld" in page.text
+    assert "Counts below 60 are withheld" in read(client.get("/about").text).text
+    assert "counts below 60 are withheld" in client.get("/api/bounds").json()["notes"][0]
+    for row in read(client.get("/groups").text).one("table", class_="groups").one("tbody").every("tr"):
+        assert all(int(cell.text.replace(",", "")) >= 60 for cell in row.every("td", class_="minor")[-2:])
 
 
 def test_no_answer_says_why(ask):

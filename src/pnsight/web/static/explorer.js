@@ -26,21 +26,24 @@ async function show(target, address, options = {}) {
     const text = await response.text();
     if (control.signal.aborted) return false;
     if (response.headers.get("content-type")?.startsWith("text/html")) target.innerHTML = text;
-    else target.replaceChildren(problem(text));
+    else fail(target, text);
   } catch (error) {
     if (control.signal.aborted) return false;
-    target.replaceChildren(problem("The server does not answer. Is pnsight serve still running?"));
+    fail(target, "The server does not answer. Is pnsight serve still running?");
   }
   target.removeAttribute("aria-busy");
   if (target.querySelector("[data-again]")) later(() => show(target, address, options), 2000, target);
   return true;
 }
 
-function problem(text) {
+/** Say in place of a result why there is none. */
+function fail(target, text) {
   const message = document.createElement("p");
   message.className = "problem";
   message.textContent = text;
-  return message;
+  const title = target.querySelector("h2");
+  if (title?.id === "answer-title") title.textContent = "No answer";
+  target.replaceChildren(...(title ? [title] : []), message);
 }
 
 /** Say what is wrong with a field, if anything is: a browser sends nothing for what is no number. */
@@ -49,7 +52,8 @@ function refused(form, target) {
   if (!wrong) return false;
   under_way.get(target)?.abort();
   target.removeAttribute("aria-busy");
-  target.replaceChildren(problem(`${wrong.labels[0].textContent.trim()}: give a number. ${wrong.validationMessage}`));
+  const why = wrong.validity.badInput ? "give a number, such as 0.4." : wrong.validationMessage;
+  fail(target, `${wrong.labels[0].textContent.trim()}: ${why}`);
   tell(target);
   return true;
 }

@@ -1,0 +1,30 @@
+"""Take the picture of the explorer on its page: python docs/screenshot.py MODEL, with Chromium installed."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+PICTURE = Path(__file__).parent / "figures" / "explorer.png"
+STATE = "?with.z4=1&with.z9=1&threshold=0.3"
+
+
+def main(model: str) -> None:
+    command = [sys.executable, "-m", "pnsight", "serve", model, "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server, sync_playwright() as playwright:
+        address = re.search(r"http://\S+", server.stderr.readline()).group()
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1280, "height": 960})
+        page.goto(address + STATE)
+        page.screenshot(path=PICTURE)
+        browser.close()
+        server.terminate()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
