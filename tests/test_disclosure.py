@@ -152,6 +152,7 @@ def test_the_plug_in_answers_from_what_is_left_and_says_so():
     answer = model.bounds(codes)
     assert answer.columns() == fresh.bounds(codes).columns()
     assert answer.notes[0].startswith("counts below 10 are withheld")
+    assert "about the people whose counts are left" in answer.notes[1]
     assert not is_small(np.concatenate([answer.support_experimental, answer.support_observational])).any()
     assert (model.bounds(study.profiles).status == "undefined").any()
 

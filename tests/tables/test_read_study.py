@@ -194,6 +194,7 @@ CODED = {"x": ["drug", "placebo", "drug", "placebo"], "y": [1, 2, 2, 2]}
 def test_other_codings_are_named_by_the_value_that_means_true():
     study = study_of(polars.DataFrame(CODED), treated="drug", success=2)
     assert study.experimental.tolist() == [[1, 1, 2, 0]]
+    assert (study.treated, study.success) == ("drug", "2")
     study = study_of(polars.DataFrame(CODED), treated="placebo", success="1")
     assert study.experimental.tolist() == [[0, 2, 1, 1]]
 

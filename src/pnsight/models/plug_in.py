@@ -23,6 +23,8 @@ from pnsight.text import percent
 MOST_UNCOVERED = 0.05
 """Share of a query's people whose profiles may lack rows; with more of them a standardised answer is undefined."""
 
+_OF_THOSE_LEFT = "answers are about the people whose counts are left, who may respond otherwise than all"
+
 _CHOICES = {"mix": ("rows", "profiles"), "population": ("observational", "experimental", "pooled")}
 
 
@@ -80,6 +82,12 @@ class PlugIn(LawModel):
     def pools_rows(self) -> bool:
         """Whether open queries add up rows."""
         return self.mix == "rows"
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What a reader of any answer should know; counts that are withheld are those of other people than the rest."""
+        found = super().caveats
+        return (*found, _OF_THOSE_LEFT) if self.study.withheld and any(self.study.withheld.rows) else found
 
     def shares(self, codes: Codes, population: People | None = None) -> FloatArray:
         """Share of the people of a population, by default the model's, that are in each query, shape (queries,)."""

@@ -88,6 +88,7 @@ def summarise(
         quantity=asked.quantity,
         threshold=threshold,
         level=level if asked.has_intervals else None,
+        caveats=shown.caveats,
         data=_data(shown.study),
         model=_fitted(shown),
         check=checked,

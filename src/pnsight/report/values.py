@@ -177,6 +177,7 @@ class Summary:
     quantity : what is ranked and decided on
     threshold : from which lower bound on to treat
     level : confidence of the intervals; None for a model that gives none
+    caveats : what a reader of any answer should know
     everyone : quantities for everyone; the first is the headline
     levels : everyone, then each level of each covariate by itself
     """
@@ -186,6 +187,7 @@ class Summary:
     quantity: str
     threshold: float
     level: float | None
+    caveats: tuple[str, ...]
     data: Data
     model: Fitted
     check: Checked
