@@ -86,6 +86,13 @@ def test_a_response_type_model_is_reported_without_small_counts(fitted):
     assert any("fewer than 300 were left out" in note for note in summary.data.notes)
 
 
+def test_a_model_that_learned_from_all_rows_still_ranks_all_groups(fitted):
+    """Its ranking would be empty if groups needed rows that are withheld."""
+    groups = summarise(fitted, min_cell=10**6).best.answers
+    assert len(groups) > 1
+    assert not any(answer.support_experimental for answer in groups)
+
+
 @pytest.mark.parametrize("min_cell", [2, 10, 100])
 def test_a_report_with_a_limit_is_the_report_on_the_exported_model(plug_in, min_cell):
     """But for the check of the tables, which is made before."""

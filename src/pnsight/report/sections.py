@@ -15,7 +15,7 @@ from pnsight.decide import UNCERTAIN, Ranking, ask, decided, rank, select
 from pnsight.decide.ranking import MOST_CANDIDATES
 from pnsight.errors import PnsightError
 from pnsight.law import FloatArray
-from pnsight.models import Model, ResponseTypeModel
+from pnsight.models import Model, PlugIn, ResponseTypeModel
 from pnsight.models.base import LawModel
 from pnsight.models.mixing import MOST_LISTED
 from pnsight.report import words
@@ -58,7 +58,12 @@ class Asked:
         return isinstance(self.model, ResponseTypeModel) and self.model.intervals
 
     def rank(self, by: Literal["lower", "benefit"] = "lower", **options: Any) -> Ranking:
-        """The best groups by a lower bound."""
+        """The best groups by a lower bound.
+
+        A model that learned from all rows is not asked how many are left where counts are withheld.
+        """
+        learned = self.model.study.withheld is not None and not isinstance(self.model, PlugIn)
+        options |= {"least_support": 0} if learned else {}
         listed = self.model.schema.exact_size <= MOST_LISTED
         most = MOST_CANDIDATES if listed else MOST_WIDE_CANDIDATES
         return rank(self.model, self.top, by, most_candidates=most, level=self.level, **options)
