@@ -115,6 +115,8 @@ def sum_over(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray
     some = covered(profiles, _agreed(queries))
     if len(some) < len(profiles):
         profiles, values = profiles[some], values[some]
+    if len(queries) == 1:
+        return np.asarray(values.sum(axis=0, keepdims=True))
     if schema.shape and schema.exact_size <= np.iinfo(np.int64).max and not (queries == OPEN).any():
         return _looked_up(exact_position(schema, queries), exact_position(schema, profiles), values)
     by_matching = len(queries) * len(profiles) * max(1, len(schema.names))
@@ -155,7 +157,8 @@ def match(queries: Codes, profiles: Codes) -> FloatArray:
     """One where the query covers the profile, shape (queries, profiles)."""
     covers = np.ones((len(queries), len(profiles)), dtype=bool)
     for asked, present in zip(queries.T, profiles.T, strict=True):
-        covers &= (asked[:, None] == OPEN) | (asked[:, None] == present[None, :])
+        if (asked != OPEN).any():
+            covers &= (asked[:, None] == OPEN) | (asked[:, None] == present[None, :])
     return covers.astype(np.float64)
 
 
