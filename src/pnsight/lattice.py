@@ -122,6 +122,8 @@ def sum_over(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray
     some = covered(profiles, _agreed(queries))
     if len(some) < len(profiles):
         profiles, values = profiles[some], values[some]
+    if len(queries) == 1:
+        return np.asarray(values.sum(axis=0, keepdims=True))
     if len(queries) * len(profiles) <= _FEW_CELLS:
         return _matched(queries, profiles, values)
     alike = _fixing_alike(queries)
@@ -193,7 +195,8 @@ def match(queries: Codes, profiles: Codes) -> FloatArray:
     """One where the query covers the profile, shape (queries, profiles)."""
     covers = np.ones((len(queries), len(profiles)), dtype=bool)
     for asked, present in zip(queries.T, profiles.T, strict=True):
-        covers &= (asked[:, None] == OPEN) | (asked[:, None] == present[None, :])
+        if (asked != OPEN).any():
+            covers &= (asked[:, None] == OPEN) | (asked[:, None] == present[None, :])
     return covers.astype(np.float64)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -115,12 +116,16 @@ class Study:
             return self.experimental
         return np.concatenate([self.experimental, self.observational], axis=1)
 
-    @property
+    @cached_property
+    def cell_rows(self) -> FloatArray:
+        """Rows in each cell of `counts`, of all profiles together, shape (1, 8) or (1, 4)."""
+        return np.asarray(self.counts.sum(axis=0, keepdims=True))
+
+    @cached_property
     def table_rows(self) -> tuple[float, float]:
         """Rows of the experimental and of the observational table, those withheld included."""
-        observational = 0.0 if self.observational is None else float(self.observational.sum())
         more = (0.0, 0.0) if self.withheld is None else self.withheld.rows
-        return float(self.experimental.sum()) + more[0], observational + more[1]
+        return float(self.cell_rows[:, :4].sum()) + more[0], float(self.cell_rows[:, 4:].sum()) + more[1]
 
     def people(self, population: People = "observational") -> FloatArray:
         """Rows of the population in each profile, shape (profiles,)."""

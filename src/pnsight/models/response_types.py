@@ -150,13 +150,12 @@ class ResponseTypeModel(LawModel):
     def _each(self, codes: Codes, question: Question, weights: FloatArray, members: int) -> Iterator[FloatArray]:
         """Both ends, shape (2, queries), for each of the first so many members."""
         rows = self._rows_behind
-        together = max(1, _LAWS_TOGETHER // max(1, len(codes)))
         if question.by_profile:
             parts = _Parts(question, tuple(map(float, rows)), self.study.observational is None)
             means = self.mixing_.means(codes, weights, members, parts)
-            return _of_members(means, lambda some: question.ends_of(some, rows), together)
+            return _of_members(means, lambda some: question.ends_of(some, rows), len(codes))
         types = self.mixing_.types(codes, weights, members)
-        return _of_members(types, lambda some: question.ends(self._law(some), rows), together)
+        return _of_members(types, lambda some: question.ends(self._law(some), rows), len(codes))
 
     def _ends(self, codes: Codes, question: Question, weights: FloatArray) -> tuple[FloatArray, FloatArray | None]:
         """Both ends, shape (2, queries), and their standard errors of the same shape."""
@@ -167,7 +166,8 @@ class ResponseTypeModel(LawModel):
         rungs = np.array(self.choices_.network_rungs)
         networks = np.stack([next(each) for _ in rungs])
         refits = self.mixing_.members - 1 - len(rungs)
-        strays = sum(((ends - estimate) ** 2 for ends in each), np.zeros_like(estimate)) / refits
+        squares = (((some - estimate) ** 2).sum(axis=0) for some in _together(each, len(codes)))
+        strays = sum(squares, np.zeros_like(estimate)) / refits
         variance = error_variance(strays, networks, rungs)
         width = question.span[1] - question.span[0]
         return estimate, self.choices_.factor * np.sqrt(variance + (width * self._one_row) ** 2)
@@ -181,7 +181,7 @@ class ResponseTypeModel(LawModel):
     @property
     def _rows_behind(self) -> FloatArray:
         """Rows of the treated arm, of the control arm and of the observational table, those withheld included."""
-        rows: FloatArray = rows_behind(self.study.counts.sum(axis=0, keepdims=True))[0]
+        rows: FloatArray = rows_behind(self.study.cell_rows)[0]
         if self.study.withheld is None:
             return rows
         trial, registry = self.study.table_rows
@@ -251,11 +251,17 @@ def _law_of(types: FloatArray, experiment_alone: bool) -> Law:
     return Law(law.a, law.b) if experiment_alone else law
 
 
-def _of_members(each: Iterator[FloatArray], ends: Callable[[FloatArray], Ends], together: int) -> Iterator[FloatArray]:
-    """Both ends, shape (2, queries), of each member, computed for so many members at once."""
-    while some := list(islice(each, together)):
-        found = np.stack(ends(np.concatenate(some)))
+def _of_members(each: Iterator[FloatArray], ends: Callable[[FloatArray], Ends], queries: int) -> Iterator[FloatArray]:
+    """Both ends, shape (2, queries), of each member, computed for several members at once."""
+    for some in _together(each, queries):
+        found = np.stack(ends(some.reshape(-1, some.shape[2])))
         yield from np.moveaxis(found.reshape(2, len(some), -1), 1, 0)
+
+
+def _together(each: Iterator[FloatArray], queries: int) -> Iterator[FloatArray]:
+    """What there is of each member, of several members stacked: of more the fewer the queries are."""
+    while some := list(islice(each, max(1, _LAWS_TOGETHER // max(1, queries)))):
+        yield np.stack(some)
 
 
 def _refuse_empty(study: Study) -> None:

@@ -18,7 +18,7 @@ from pnsight.schema import Codes
 from pnsight.web.ability import Ability
 from pnsight.web.state import Options, Reader, State
 
-_REMEMBERED = 2048
+_REMEMBERED = 1024
 """Answers to single queries that are remembered, a few hundred bytes each."""
 
 _FEW_CANDIDATES = 500

@@ -134,7 +134,7 @@ def _too_large() -> str:
 
 
 def _is_any(host: str) -> bool:
-    return host in ("", "0.0.0.0", "::")
+    return host in ("0.0.0.0", "::")
 
 
 def _names(host: str) -> Collection[str]:

@@ -84,7 +84,7 @@ def settings(app: object) -> uvicorn.Config:
 def listen(host: str, port: int) -> socket.socket:
     """A socket that listens there, or a message why none can."""
     try:
-        family, kind, protocol, _, place = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM)[0]
+        family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         found = socket.socket(family, kind, protocol)
     except (OSError, UnicodeError, OverflowError) as error:
         raise OutputError(f"cannot listen at {host!r}: {_reason(error)}; give a host of this machine.") from None
@@ -109,7 +109,7 @@ def _reason(error: Exception) -> str:
 def address_of(listening: socket.socket, host: str) -> str:
     """The address to open in a browser."""
     port = listening.getsockname()[1]
-    name = {"": "localhost", "0.0.0.0": "localhost", "::": "localhost"}.get(host, host)
+    name = {"0.0.0.0": "localhost", "::": "localhost"}.get(host, host)
     return f"http://[{name}]:{port}/" if ":" in name else f"http://{name}:{port}/"
 
 

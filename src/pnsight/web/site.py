@@ -37,7 +37,7 @@ class Site:
     def of(cls, model: Model) -> Site:
         """A site about a model."""
         explorer, quick, slow = Explorer(model), Threads(2), Threads(2, most_waiting=100)
-        advices = Kept(slow if explorer.many_profiles else quick, most=256)
+        advices = Kept(slow if explorer.many_profiles else quick, most=128)
         return cls(explorer, Render(explorer), quick, slow, Kept(slow), advices)
 
     def read(self, request: Request, more: Sequence[tuple[str, str]] = ()) -> tuple[State, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import urlencode
 
@@ -127,6 +128,7 @@ class Reader:
             [urlencode({PREFIX + covariate.name: level}) for level in covariate.levels]
             for covariate in model.schema.covariates
         ]
+        self._how = lru_cache(256)(lambda options: urlencode(options.pairs(self.usual)))
 
     def read(self, pairs: Pairs) -> tuple[State, str]:
         """The state, and what is wrong with the address if anything is; what is wrong is left out of the state."""
@@ -138,7 +140,7 @@ class Reader:
     def write(self, state: State) -> str:
         """The shortest address of a state, without the path."""
         people = [levels[code] for levels, code in zip(self._quoted, state.query, strict=True) if code != OPEN]
-        how = urlencode(state.options.pairs(self.usual))
+        how = self._how(state.options)
         return "&".join([*people, how] if how else people)
 
     def people(self, state: State) -> list[tuple[str, str]]:

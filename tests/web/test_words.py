@@ -1,0 +1,27 @@
+"""The pages have words for everything that the library knows."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from pnsight import bounds
+from pnsight.bound_table import CROSSED, INCOHERENT, UNDEFINED
+from pnsight.bounds.benefit import Payoffs
+from pnsight.store import MODELS
+from pnsight.study import People
+from pnsight.web import about, words
+
+
+def test_every_quantity_assumption_population_status_and_model_has_words():
+    assert list(words.QUANTITIES) == [*bounds.QUANTITIES, "benefit"] == list(get_args(words.QuantityName))
+    assert list(words.ASSUMPTIONS) == list(bounds.ASSUMPTIONS)
+    assert list(words.PEOPLE) == list(get_args(People)) == list(get_args(words.PeopleName))
+    assert list(words.PAYOFFS) == list(Payoffs.__dataclass_fields__)
+    assert set(words.NO_ANSWER) == {UNDEFINED, INCOHERENT, CROSSED}
+    assert set(about._MODELS) == set(MODELS)
+
+
+def test_every_decision_has_a_shape_of_its_own():
+    for quantity in words.QUANTITIES:
+        signs = words.signs(quantity).values()
+        assert len({sign.kind for sign in signs}) == len({sign.words for sign in signs}) == 4
