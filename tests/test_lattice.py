@@ -76,11 +76,12 @@ def test_gathering_from_the_roll_up_equals_a_direct_count(study, data):
     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("limit", [0, lattice.MOST_QUERIES])
-def test_both_ways_of_summing_agree(limit, monkeypatch):
-    """Above the limit nothing is enumerated; below it the whole space is rolled up when that is cheaper."""
-    monkeypatch.setattr(lattice, "MOST_QUERIES", limit)
-    monkeypatch.setattr(lattice, "_ROLLED_UP", 1)
+@pytest.mark.parametrize("way", ["rolled up", "alike together", "each matched", "few"])
+def test_all_ways_of_summing_agree(way, monkeypatch):
+    """The whole space at once, those that fix the same covariates together, or each query by itself."""
+    monkeypatch.setattr(lattice, "MOST_QUERIES", lattice.MOST_QUERIES if way == "rolled up" else 0)
+    monkeypatch.setattr(lattice, "_FEW_ALIKE", 10**9 if way == "each matched" else 0)
+    monkeypatch.setattr(lattice, "_FEW_CELLS", 10**9 if way == "few" else 0)
     rng = np.random.default_rng(1)
     schema = Schema(tuple(Covariate(f"c{j}", tuple(map(str, range(n)))) for j, n in enumerate((2, 3, 1, 4))))
     profiles = np.array(list(np.ndindex(*schema.shape)), dtype=np.int32)[::2]

@@ -21,16 +21,19 @@ QUIET = [
 ]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """The browser; Debian's, as Playwright's own would have to be fetched."""
+    """The browser; Debian's, as Playwright's own would have to be fetched.
+
+    It ends with the module: while Playwright lasts, no other test can run an event loop.
+    """
     with sync_playwright() as playwright:
         found = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=QUIET)
         yield found
         found.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def address() -> Iterator[Callable[[str], str]]:
     """The address of a server of the model of that name, started when first asked for."""
     known: dict[str, str] = {}
