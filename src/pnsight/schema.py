@@ -152,6 +152,11 @@ class Query:
         """``name=level,name=level`` with ``,`` ``=`` and backslash escaped; empty for everyone."""
         return ",".join(f"{_escape(name)}={_escape(level)}" for name, level in self.fixed.items())
 
+    @property
+    def words(self) -> str:
+        """The people as a reader calls them: ``name = level, name = level``, or ``everyone``."""
+        return ", ".join(f"{name} = {level}" for name, level in self.fixed.items()) or "everyone"
+
 
 @dataclass(frozen=True)
 class Schema:

@@ -116,6 +116,11 @@ class Study:
             return self.experimental
         return np.concatenate([self.experimental, self.observational], axis=1)
 
+    @property
+    def eight_counts(self) -> FloatArray:
+        """The same with empty cells where there is no observational table, shape (profiles, 8)."""
+        return np.asarray(np.pad(self.counts, ((0, 0), (0, 4))) if self.observational is None else self.counts)
+
     @cached_property
     def cell_rows(self) -> FloatArray:
         """Rows in each cell of `counts`, of all profiles together, shape (1, 8) or (1, 4)."""

@@ -10,7 +10,7 @@ import typer
 import pnsight
 from pnsight.cli.bar import bar
 from pnsight.cli.options import within
-from pnsight.cli.output import check_output, put
+from pnsight.cli.report import report
 from pnsight.cli.simulate import simulate
 from pnsight.text import aligned
 
@@ -56,10 +56,7 @@ def demo(
 
     _step("A report to send")
     _command(f"pnsight report {model} --threshold {THRESHOLD} --out {page}")
-    check_output(None, page)
-    with bar("report") as progress:
-        summary = pnsight.report.summarise(fitted, THRESHOLD, progress=progress)
-    put(pnsight.report.render(summary), page)
+    report(model, page, THRESHOLD)
 
     print(f"\nRead {page} in a browser. To describe a person and see the answer change, start the explorer:")
     _command(f"pnsight serve {model} --open")

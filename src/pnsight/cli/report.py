@@ -9,7 +9,16 @@ import typer
 
 import pnsight
 from pnsight.cli.bar import bar
-from pnsight.cli.options import LevelOption, MinCellOption, OutOption, PayoffsOption, four_numbers, within
+from pnsight.cli.options import (
+    CostOption,
+    LevelOption,
+    MinCellOption,
+    OutOption,
+    PayoffsOption,
+    four_numbers,
+    threshold_or_cost,
+    within,
+)
 from pnsight.cli.output import check_output, put, put_json, say
 from pnsight.cli.query import ModelArgument
 
@@ -30,9 +39,7 @@ def report(
     level: LevelOption = 0.9,
     top: Annotated[int, typer.Option("--top", help="How many groups a ranking lists.", callback=within(1))] = 10,
     payoffs: PayoffsOption = None,
-    cost: Annotated[
-        float | None, typer.Option("--cost", help="With --payoffs: what treating one person costs.")
-    ] = None,
+    cost: CostOption = None,
     title: Annotated[str | None, typer.Option("--title", help="Title of the report.")] = None,
     min_cell: MinCellOption = None,
     format: Annotated[
@@ -44,8 +51,7 @@ def report(
 
     One file without scripts that needs nothing else, and prints well.
     """
-    if cost is not None and payoffs is None:
-        raise typer.BadParameter(f"--cost {cost:g} was given without --payoffs; say what treating people is worth.")
+    cost = threshold_or_cost(None, cost, payoffs)
     check_output(None, out)
     kind = format or (ReportFormat.JSON if out is not None and out.suffix.lower() == ".json" else ReportFormat.HTML)
     fitted = pnsight.load(model)

@@ -51,7 +51,7 @@ class Recount:
     @classmethod
     def between(cls, before: Study, after: Study, strength: float, mixes: Sequence[Mix], own: int) -> Recount:
         """From two studies with the same profiles."""
-        return cls(_eight(before.counts), _eight(after.counts), strength, mixes, own)
+        return cls(before.eight_counts, after.eight_counts, strength, mixes, own)
 
     @property
     def changed(self) -> npt.NDArray[np.bool_]:
@@ -131,8 +131,3 @@ def _counted(mixing: CountedProfiles, recount: Recount) -> CountedProfiles:
 
 def _centre(mixing: CountedProfiles, profiles: Codes) -> FloatArray:
     return mean_shares(mixing.networks[0], mixing.schema.signs(profiles))
-
-
-def _eight(counts: FloatArray) -> FloatArray:
-    """With empty cells where there is no observational table."""
-    return counts if counts.shape[1] == 8 else np.pad(counts, ((0, 0), (0, 4)))

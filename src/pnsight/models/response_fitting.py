@@ -49,8 +49,7 @@ class Fitting:
     def __init__(self, study: Study, seed: int, intervals: bool, progress: Progress) -> None:
         self.study, self.intervals, self.progress = study, intervals, progress
         self.rng = np.random.default_rng([seed, 4])
-        counts = study.counts
-        self.counts = counts if counts.shape[1] == 8 else np.pad(counts, ((0, 0), (0, 4)))
+        self.counts = study.eight_counts
         self.inputs = study.schema.signs(study.profiles)
         many = len(study.profiles) > MANY_PROFILES
         self.ladder: Sequence[Rung] = (SHORT_LADDER if many else LADDER) if self.inputs.shape[1] else LADDER[:1]

@@ -50,7 +50,7 @@ def _environment() -> Environment:
         "capital": lambda text: text[:1].upper() + text[1:],
         "listed": lambda levels: listed(levels, _MOST_LEVELS),
         "number": lambda value: _number(value, ".3f"),
-        "percent": lambda value: f"{value:.4g}%" if value > 1 else f"{100 * value:.4g}%",
+        "percent": lambda value: f"{100 * value:.4g}%",
         "plain": lambda value: f"{value:g}",
         "rows": count_text,
         "share": lambda value: _number(value, ".1%"),

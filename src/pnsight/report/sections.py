@@ -20,7 +20,7 @@ from pnsight.models.base import LawModel
 from pnsight.models.mixing import MOST_LISTED
 from pnsight.report import words
 from pnsight.report.values import Answer, Benefit, Doubt, Doubts, Gains, Groups, Headline, Net, Question
-from pnsight.schema import OPEN, Codes, Query, Schema
+from pnsight.schema import OPEN, Codes, Schema
 
 MOST_LEVELS = 40
 """Levels that are shown one by one; of more, those that most people have."""
@@ -214,9 +214,4 @@ def _answers(asked: Asked, table: BoundTable, share: FloatArray, threshold: floa
     rows = zip(*columns.values(), strict=True)
     codes = asked.model.schema.encode(list(table.queries))
     named = zip((dict(zip(columns, row, strict=True)) for row in rows), codes, strict=True)
-    return tuple(Answer(name=in_words(asked.model.schema.query(query)), **row) for row, query in named)
-
-
-def in_words(query: Query) -> str:
-    """A group as a reader calls it."""
-    return ", ".join(f"{name} = {level}" for name, level in query.fixed.items()) or "everyone"
+    return tuple(Answer(name=asked.model.schema.query(query).words, **row) for row, query in named)

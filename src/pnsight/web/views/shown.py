@@ -19,5 +19,5 @@ def number(value: float) -> str:
 
 def described(schema: Schema, state: State) -> str:
     """The people of a state, in words."""
-    fixed = schema.query(state.codes[0]).fixed
-    return ", ".join(f"{name} = {level}" for name, level in fixed.items()) or "Everyone"
+    query = schema.query(state.codes[0])
+    return query.words if query.fixed else "Everyone"
