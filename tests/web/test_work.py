@@ -10,8 +10,9 @@ import pytest
 from pnsight.web.work import Busy, Kept, Threads
 
 
-def test_a_job_returns_or_raises_what_it_does():
-    threads = Threads(1)
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_job_returns_or_raises_what_it_does(number):
+    threads = Threads(number)
     assert asyncio.run(threads.run(divmod, 7, 2)) == (3, 1)
     with pytest.raises(ZeroDivisionError):
         asyncio.run(threads.run(divmod, 7, 0))
@@ -25,6 +26,11 @@ def test_jobs_run_side_by_side_up_to_the_number_of_threads():
 
     threads = Threads(2)
     assert sorted(asyncio.run(both())) == [0, 1]
+
+
+def test_without_threads_a_job_is_done_by_whoever_submits_it():
+    assert asyncio.run(Threads(0).run(threading.current_thread)) is threading.current_thread()
+    assert asyncio.run(Threads(1).run(threading.current_thread)) is not threading.current_thread()
 
 
 def test_a_full_queue_refuses_more():

@@ -21,8 +21,8 @@ class Site:
     Attributes
     ----------
     explorer, render : the model, and the templates
-    quick : threads for single answers, which a ranking or a long table does not hold up
-    slow : threads for those
+    quick : for single answers: no thread where one takes a millisecond, otherwise two
+    slow : threads for rankings and long tables, which do not hold up single answers
     rankings, advices : what was computed lately
     """
 
@@ -36,7 +36,8 @@ class Site:
     @classmethod
     def of(cls, model: Model) -> Site:
         """A site about a model."""
-        explorer, quick, slow = Explorer(model), Threads(2), Threads(2, most_waiting=100)
+        explorer = Explorer(model)
+        quick, slow = Threads(2 if explorer.many_profiles else 0), Threads(2, most_waiting=100)
         advices = Kept(slow if explorer.many_profiles else quick, most=128)
         return cls(explorer, Render(explorer), quick, slow, Kept(slow), advices)
 

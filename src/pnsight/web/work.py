@@ -1,4 +1,4 @@
-"""Computing beside the event loop: a few threads, a bounded queue, and nobody waits for ever.
+"""Computing for requests: in a few threads beside the event loop with a bounded queue, and nobody waits for ever.
 
 Python's own pools wait for their threads when the program ends, which would make Ctrl-C wait for a ranking; these
 threads are given up instead.
@@ -21,11 +21,14 @@ class Busy(Exception):
 
 
 class Threads:
-    """Threads that take jobs from one queue of limited length."""
+    """Threads that take jobs from one queue of limited length.
+
+    With none, a job is done where it is submitted: one of a millisecond takes less time than handing it over.
+    """
 
     def __init__(self, number: int, most_waiting: int = 1000) -> None:
         self._jobs: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._most_waiting = most_waiting
+        self._number, self._most_waiting = number, most_waiting
         for _ in range(number):
             threading.Thread(target=self._work, daemon=True).start()
 
@@ -38,7 +41,10 @@ class Threads:
         if self._jobs.qsize() >= self._most_waiting:
             raise Busy("too many requests are waiting; try again in a moment.")
         future: Future[T] = Future()
-        self._jobs.put(lambda: _settle(future, job, *arguments))
+        if self._number:
+            self._jobs.put(lambda: _settle(future, job, *arguments))
+        else:
+            _settle(future, job, *arguments)
         return future
 
     async def run(self, job: Callable[..., T], *arguments: Any, seconds: float = 60) -> T:
@@ -80,7 +86,9 @@ def _settle(future: Future[T], job: Callable[..., T], *arguments: Any) -> None:
 
 
 async def _arrival(future: Future[T], seconds: float) -> T:
-    """The result of a future that a thread settles."""
+    """The result of a future that a thread settles, or has settled."""
+    if future.done():
+        return future.result()
     loop, arrived = asyncio.get_running_loop(), asyncio.Event()
     future.add_done_callback(lambda _: None if loop.is_closed() else loop.call_soon_threadsafe(arrived.set))
     try:
