@@ -20,11 +20,11 @@ MOST_QUERIES = 20_000_000
 
 _MATCH_CELLS = 4_000_000
 
-_FEW_CELLS = 100_000
-"""Up to so many pairs of a query and a profile there is nothing to be gained by looking for a quicker way."""
+_ROLLED_UP = 25
+"""Comparisons of a query's level with a profile's that take as long as one value of the roll-up."""
 
-_FEW_ALIKE = 4
-"""Where on average fewer queries than this fix the same covariates, it is quicker to match each by itself."""
+_BEGUN = 4000
+"""Comparisons that take as long as to begin a pass over one column."""
 
 
 def exact_queries(schema: Schema) -> Codes:
@@ -116,21 +116,26 @@ def roll_up(schema: Schema, profiles: Codes, values: FloatArray) -> FloatArray:
 def sum_over(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray) -> FloatArray:
     """Sums over the profiles that each of the given queries covers, shape (queries, k).
 
-    All queries are rolled up at once where that is less work. Otherwise those that fix the same covariates are summed
-    together, in one pass over the profiles, unless they are so few that each is matched with the profiles.
+    Profiles that concern none of the queries are left out first. Then, whichever is least work, all queries are rolled
+    up at once, those that fix the same covariates are summed together in one pass over the profiles, or each is matched
+    against the profiles.
     """
     some = covered(profiles, _agreed(queries))
     if len(some) < len(profiles):
         profiles, values = profiles[some], values[some]
     if len(queries) == 1:
         return np.asarray(values.sum(axis=0, keepdims=True))
-    if len(queries) * len(profiles) <= _FEW_CELLS:
+    width = max(1, len(schema.names))
+    by_matching = len(queries) * len(profiles) * width
+    one_pass = (len(profiles) + _BEGUN) * (width + values.shape[1])
+    if by_matching <= one_pass:
         return _matched(queries, profiles, values)
     alike = _fixing_alike(queries)
-    by_pass = len(alike) * len(profiles) * (len(schema.names) + values.shape[1])
-    if schema.mask_size <= MOST_QUERIES and schema.mask_size * values.shape[1] < by_pass:
+    by_pass = len(alike) * one_pass
+    by_roll_up = _ROLLED_UP * schema.mask_size * values.shape[1]
+    if schema.mask_size <= MOST_QUERIES and by_roll_up < min(by_matching, by_pass):
         return roll_up(schema, profiles, values)[_position(schema, queries)]
-    if len(queries) < _FEW_ALIKE * len(alike):
+    if by_matching <= by_pass:
         return _matched(queries, profiles, values)
     sums = np.zeros((len(queries), values.shape[1]))
     for rows in alike:
@@ -144,7 +149,9 @@ def _fixing_alike(queries: Codes) -> list[npt.NDArray[np.intp]]:
     """Positions of queries, those that fix the same covariates together."""
     if not queries.size:
         return [np.arange(len(queries))] if len(queries) else []
-    kind, number = np.unique(queries != OPEN, axis=0, return_inverse=True, return_counts=True)[1:]
+    packed = np.packbits(queries != OPEN, axis=1)  # a pattern is a few bytes, which sort quicker than its columns
+    patterns = np.ascontiguousarray(packed).view(f"V{packed.shape[1]}").ravel()
+    kind, number = np.unique(patterns, return_inverse=True, return_counts=True)[1:]
     return np.split(np.argsort(kind.ravel(), kind="stable"), np.cumsum(number)[:-1])
 
 
@@ -157,7 +164,7 @@ def _sum_over_alike(schema: Schema, queries: Codes, profiles: Codes, values: Flo
 
 
 def _matched(queries: Codes, profiles: Codes, values: FloatArray) -> FloatArray:
-    """Sums for any queries, each compared with every profile."""
+    """Sums found by matching each query against each profile, so many at a time as there is room for."""
     step = max(1, _MATCH_CELLS // max(1, len(profiles)))
     parts = [match(queries[i : i + step], profiles) @ values for i in range(0, len(queries), step)]
     return np.concatenate(parts) if parts else np.zeros((0, values.shape[1]))
