@@ -22,7 +22,10 @@ def gate():
 
 @pytest.fixture
 def slow(gate, monkeypatch):
-    """A client of an application whose rankings and questions wait at the gate, for no longer than no time."""
+    """A client of an application whose rankings and questions wait at the gate, for no longer than no time.
+
+    Its model is taken for one of many profiles: with few, questions take a millisecond and are not waited for.
+    """
     from pnsight.web import explorer
 
     def held_up(what):
@@ -30,6 +33,7 @@ def slow(gate, monkeypatch):
 
     for name in ("rank", "ask_beyond"):
         monkeypatch.setattr(explorer, name, held_up(getattr(explorer, name)))
+    monkeypatch.setattr(explorer.Explorer, "many_profiles", True)
     for place in ("pages", "group_pages", "api"):
         monkeypatch.setattr(f"pnsight.web.{place}.PATIENCE", 0.0)
     return Client(create_app(web_models.clinic()))

@@ -36,6 +36,8 @@ class Model(ABC):
     """Learns from a study, then answers queries. Constructors only store; `fit` validates."""
 
     name: ClassVar[str]
+    method: ClassVar[str]
+    """How it comes to its answers, for readers who do not read formulas."""
     quantity: str
     study_: Study
 

@@ -281,6 +281,11 @@ class ExactMLP(BoundRegressor):
     """The paper's Exact-MLP: learns from exact queries and answers those."""
 
     name: ClassVar[str] = "exact-mlp"
+    method: ClassVar[str] = (
+        "Exact-MLP, a learner of Wang, Sun, Pearl and Li: two networks that learned the bounds of well-supported "
+        "profiles and foretell those of others. It answers for complete profiles only, knows one quantity and no law "
+        "behind it, and gives no intervals; its two networks may disagree."
+    )
     space: ClassVar[str] = "exact"
 
 
@@ -288,6 +293,11 @@ class MaskMLP(BoundRegressor):
     """The paper's Mask-MLP: learns from all queries and answers any."""
 
     name: ClassVar[str] = "mask-mlp"
+    method: ClassVar[str] = (
+        "Mask-MLP, the learner of Wang, Sun, Pearl and Li: two networks that learned the bounds of well-supported "
+        "groups and foretell those of others. It knows one quantity and no law behind it, and gives no intervals; its "
+        "two networks may disagree."
+    )
     space: ClassVar[str] = "mask"
 
     @property

@@ -50,6 +50,11 @@ class PlugIn(LawModel):
     population: People = "observational"
 
     name: ClassVar[str] = "plug-in"
+    method: ClassVar[str] = (
+        "The plug-in: the shares of a group's own rows, put into the formulas. Exact where rows are many, wild where "
+        "they are few, and without an answer where there are none: look at the rows beside an answer before you trust "
+        "it. It gives no intervals."
+    )
 
     def fit(self, study: Study, progress: Progress = silent) -> Self:
         """Keep the study; there is nothing else to learn."""

@@ -62,6 +62,12 @@ class ResponseTypeModel(LawModel):
     random_state: int = 0
 
     name: ClassVar[str] = "response-types"
+    method: ClassVar[str] = (
+        "The response-type model. Every person is one of eight kinds: the treatment they would choose, and the outcome "
+        "they would have with and without it. Small networks give each profile its mix of the eight kinds, fitted to "
+        "both tables at once; how large they are, and how far a profile's own rows count, was chosen on rows held out. "
+        "What they learn is always something that some population could show, so bounds never cross."
+    )
 
     # --- learning --------------------------------------------------------------------------------------
 

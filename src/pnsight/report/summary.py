@@ -10,7 +10,7 @@ from pnsight.bounds.benefit import PayoffsLike
 from pnsight.checks import check
 from pnsight.disclosure import suppress
 from pnsight.errors import PnsightError, QueryError
-from pnsight.models import Model, ResponseTypeModel
+from pnsight.models import Model
 from pnsight.models.base import LawModel
 from pnsight.progress import Progress, silent
 from pnsight.report import sections, words
@@ -90,7 +90,7 @@ def summarise(
         level=level if asked.has_intervals else None,
         caveats=shown.caveats,
         data=_data(shown.study),
-        model=_fitted(shown),
+        model=Fitted(shown.name, shown.method, dict(shown.parameters()), shown.explain()),
         check=checked,
         everyone=everyone,
         net=sections.net(asked),
@@ -135,11 +135,6 @@ def _data(study: Study) -> Data:
 
 def _described(covariate: Covariate) -> Described:
     return Described(covariate.name, covariate.levels, covariate.edges, covariate.merged)
-
-
-def _fitted(model: Model) -> Fitted:
-    explained = model.explain() if isinstance(model, ResponseTypeModel) else ""
-    return Fitted(model.name, words.METHODS[model.name], dict(model.parameters()), explained)
 
 
 def _checked(study: Study) -> Checked:

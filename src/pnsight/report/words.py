@@ -1,4 +1,4 @@
-"""What the report says in sentences: quantities, methods, assumptions and sources, in plain words."""
+"""What the report says in sentences: quantities, assumptions and sources, in plain words."""
 
 from __future__ import annotations
 
@@ -24,29 +24,6 @@ NAMES = {
     "pe": "Enablement (PE)",
     "benefit": "Benefit",
 }
-
-METHODS = {
-    "response-types": (
-        "The response-type model. Every person is one of eight kinds: the treatment they would choose, and the outcome "
-        "they would have with and without it. Small networks give each profile its mix of the eight kinds, fitted to "
-        "both tables at once; how large they are, and how far a profile's own rows count, was chosen on rows held out. "
-        "What they learn is always something that some population could show, so bounds never cross."
-    ),
-    "plug-in": (
-        "The plug-in: the shares of a group's own rows, put into the formulas. Exact where rows are many, wild where "
-        "they are few, and without an answer where there are none. It gives no intervals."
-    ),
-    "mask-mlp": (
-        "Mask-MLP, the learner of Wang, Sun, Pearl and Li: two networks that learned the bounds of well-supported "
-        "groups and foretell those of others. It knows one quantity and gives no intervals."
-    ),
-    "exact-mlp": (
-        "Exact-MLP, a learner of Wang, Sun, Pearl and Li: two networks that learned the bounds of well-supported "
-        "profiles and foretell those of others. It answers for complete profiles only, knows one quantity, and gives "
-        "no intervals."
-    ),
-}
-"""How each kind of model comes to its answers."""
 
 BOUNDS = (
     "Nobody is seen both treated and untreated, so the share of people for whom the treatment makes the difference "

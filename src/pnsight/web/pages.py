@@ -68,8 +68,8 @@ class Pages:
             "/about",
             facts=about.facts(model),
             study_notes=(*model.study.notes, *model.caveats),
-            model_words=about.in_words(model),
-            explained=about.explained(model),
+            method=model.method,
+            explained=model.explain(),
         )
 
     async def _answer(self, state: State, problem: str) -> tuple[Answer | None, str]:
