@@ -2,10 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
+PLAIN := .venv/.plain
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
 .PHONY: demo test check bench docs lint types layers docs-in-step clean
 
-demo: $(STAMP)
+demo: $(PLAIN)
 	$(BIN)/pnsight demo
 
 test: $(STAMP)
@@ -40,9 +42,16 @@ docs: $(STAMP)
 	$(BIN)/sphinx-build --fail-on-warning --keep-going -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
+# The demo needs the package alone; all else also what tests and documentation need.
+$(PLAIN): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@echo "installing pnsight and the libraries it needs into .venv: a minute or two"
+	$(PIP) .
+	touch $@
+
 $(STAMP): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs]'
+	$(PIP) '.[dev,docs]'
 	touch $@
 
 clean:

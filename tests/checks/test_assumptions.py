@@ -224,6 +224,15 @@ def test_what_is_implied_holds_of_every_population_of_which_it_is_assumed(seed):
             assert left <= right + 1e-12, str(claim)
 
 
+def test_a_contradiction_for_everyone_is_said_to_be_profile_by_profile_and_leaves_nobody_to_ask_about():
+    """The shares compared are those of one mix of profiles: a reader who adds up rows finds others."""
+    study = sexes(MEN, MEN)
+    with pytest.raises(
+        AssumptionError, match=r"For everyone, profile by profile, P\(y\) is 0\.700 .* assumption out\.$"
+    ):
+        assumptions_of(study, "monotone").note(study.schema.encode("sex=F"))
+
+
 def test_what_is_implied_in_words():
     assert list(map(str, implied(("monotone",)))) == ["P(y_x') <= P(y_x)", "P(y) <= P(y_x)", "P(y_x') <= P(y)"]
     assert list(map(str, implied(("monotone",), experiment_alone=True))) == ["P(y_x') <= P(y_x)"]

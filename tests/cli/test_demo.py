@@ -20,7 +20,19 @@ def test_the_demo_goes_from_tables_to_a_report(run, tmp_path):
     assert page.lower().startswith("<!doctype html>")
     everyone = model.bounds("")
     assert f"{everyone.lower[0]:.3f}" in page
-    assert f"pnsight serve {tmp_path / 'demo' / 'model'} --open" in ended.out
+    assert f"pnsight serve {tmp_path / 'demo' / 'model'} --threshold 0.3 --open" in ended.out
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_commands_are_shown_as_they_can_be_typed(run, tmp_path, monkeypatch, known):
+    """By name where the shell finds it, otherwise by the program's place."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "pnsight").write_text("")
+    monkeypatch.setattr("sys.executable", str(tmp_path / "bin" / "python"))
+    monkeypatch.setattr("shutil.which", lambda name: name if known else None)
+    monkeypatch.chdir(tmp_path)
+    shown = [line for line in run("demo", "--rows", 1000).out.splitlines() if line.startswith("$ ")]
+    assert {line.split()[1] for line in shown} == {"pnsight" if known else "bin/pnsight"}
 
 
 def test_the_demo_runs_again_in_its_folder_but_spares_other_peoples(run, attempt, tmp_path):

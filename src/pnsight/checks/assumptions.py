@@ -92,8 +92,13 @@ class AssumptionTest:
         return (
             f"{self._assumed}. The tables contradict it, as it implies {self.found.claims[at]}. "
             f"{self.found.told(first)} P-value, corrected for {len(self.found.queries):,} comparisons: {adjusted}."
-            f"{also} Leave the assumption out, or ask about other people."
+            f"{also} Leave the assumption out{', or ask about other people' if self._others_may_be_asked else ''}."
         )
+
+    @property
+    def _others_may_be_asked(self) -> bool:
+        """Whether there are people whom none of the contradictions concerns."""
+        return self.found.all_named and not (self.found.named_codes == OPEN).all(axis=1).any()
 
 
 def assumptions_of(study: Study, assume: AssumeLike) -> AssumptionTest:

@@ -22,7 +22,7 @@ from pnsight.checks.evidence import Evidence
 from pnsight.checks.looks import EVERYONE, Looks, looks_at
 from pnsight.checks.verdict import FALSE_ALARMS
 from pnsight.law import FloatArray
-from pnsight.schema import Codes
+from pnsight.schema import OPEN, Codes
 from pnsight.study import Study
 from pnsight.text import number_of
 
@@ -137,8 +137,9 @@ class Comparisons:
     def told(self, which: int) -> str:
         """One of the contradictions named, in one sentence."""
         at, claim = self.named[which], self.claims[self.named[which]]
+        pooled = ", profile by profile," if (self.named_codes[which] == OPEN).any() else ","
         return (
-            f"For {self.named_groups[which]}, {claim.left.text} is {self.left[at]:.3f} {claim.left.where}, but "
+            f"For {self.named_groups[which]}{pooled} {claim.left.text} is {self.left[at]:.3f} {claim.left.where}, but "
             f"{claim.right.text} only {self.right[at]:.3f} {claim.right.where}: {self.excess[at]:.3f} too much "
             f"({self.low[at]:.3f} to {self.high[at]:.3f})."
         )

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import shutil
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -40,17 +44,22 @@ def demo(
     )
     print(pnsight.check(study).summary)
 
-    _step("Learn from both")
+    _step("Learn from both, which takes about half a minute on two free cores")
     _command(f"pnsight fit {tables} --out {model}")
     with bar("training") as progress:
         fitted = pnsight.ResponseTypeModel().fit(study, progress)
     pnsight.save(fitted, model)
 
-    _step(f"Bounds on PNS for everyone, for the rare profile {PROFILE}, and with one covariate left open (X)")
-    _command(f"pnsight query {model} '' {PROFILE} X{PROFILE[1:]} ...")
-    print(aligned(_beside_the_truth(study, fitted)))
+    _step(
+        "PNS is the share of a group for whom the treatment makes the difference: they respond if treated, and would\n"
+        f"not if untreated. Bounds on it for everyone, for the rare profile {PROFILE}, and for that with one\n"
+        "covariate left open (X). Beside the model's answers the demo sets the truth, and what the rows alone say:"
+    )
+    queries = ["", *pnsight.lattice.one_open(PROFILE)]
+    _command(f"pnsight query {model} {shlex.join(queries)}")
+    print(aligned(_beside_the_truth(queries, study, fitted)))
     print(
-        "\nThe plug-in uses a group's own rows only: right for everyone, wild or undefined for rare groups.\n"
+        "\nA group's rows alone (the plug-in) are right for everyone, wild or undefined for rare groups.\n"
         "The response-type model, the default of `pnsight fit`, learns from all rows of both tables."
     )
 
@@ -58,8 +67,11 @@ def demo(
     _command(f"pnsight report {model} --threshold {THRESHOLD} --out {page}")
     report(model, page, THRESHOLD)
 
-    print(f"\nRead {page} in a browser. To describe a person and see the answer change, start the explorer:")
-    _command(f"pnsight serve {model} --open")
+    print(
+        f"\nRead {page} in a browser. To describe a person and see the answer change, start the explorer;\n"
+        "the address that it shows for a person can be copied and sent to others:"
+    )
+    _command(f"pnsight serve {model} --threshold {THRESHOLD} --open")
 
 
 def _step(words: str) -> None:
@@ -67,12 +79,14 @@ def _step(words: str) -> None:
 
 
 def _command(text: str) -> None:
-    print(f"$ {text}", flush=True)
+    """Show a command as it can be typed: by the program's place where the shell does not find its name."""
+    beside = Path(sys.executable).with_name("pnsight")
+    found = shutil.which("pnsight") is not None or not beside.exists()
+    print(f"$ {text if found else text.replace('pnsight', os.path.relpath(beside), 1)}", flush=True)
 
 
-def _beside_the_truth(study: pnsight.Study, model: pnsight.Model) -> dict[str, list[object]]:
+def _beside_the_truth(queries: list[str], study: pnsight.Study, model: pnsight.Model) -> dict[str, list[object]]:
     """Truth, answers with intervals, and what the rows alone would say."""
-    queries = ["", *pnsight.lattice.one_open(PROFILE)]
     truth, answer = pnsight.populations.get(POPULATION).bounds(queries), model.bounds(queries)
     return {
         "query": list(answer.queries),
