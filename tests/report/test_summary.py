@@ -197,7 +197,7 @@ def test_wide_studies_are_ranked_among_few_candidates(monkeypatch):
     monkeypatch.setattr("pnsight.report.sections.MOST_WIDE_CANDIDATES", 25)
     study = populations.get("mediator").sample(5_000, 5_000, seed=1)
     found = summarise(PlugIn().fit(study)).best
-    assert any("21 queries that fix up to 1 covariate were looked at" in note for note in found.notes)
+    assert any("21 groups that fix up to 1 covariate were looked at" in note for note in found.notes)
 
 
 def test_progress_names_each_part(plug_in):
