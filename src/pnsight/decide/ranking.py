@@ -121,7 +121,8 @@ def rank(
 
 def _told_caution(end: str, level: float, below: float, too_high: float) -> str:
     """By what groups are ranked where there are intervals, and how far the best are still overestimated."""
-    by = f"ranked with caution: by where the {level:.0%} interval of the {end} bound begins, on average {below:.3f} below it"
+    where = f"where the {level:.0%} interval of the {end} bound begins"
+    by = f"ranked with caution: by {where}, on average {below:.3f} below it"
     if too_high < LEAST_TOLD:
         return by
     return f"{by}; being the best of many, the bounds listed are about {too_high:.3f} too high on average"
@@ -129,8 +130,8 @@ def _told_caution(end: str, level: float, below: float, too_high: float) -> str:
 
 def _told_enough(found: int, least_share: float, least_support: float) -> str:
     return (
-        f"{found:,} of them describe at least {100 * least_share:.4g}% of the people and have at least {least_support:g} rows "
-        "in each table"
+        f"{found:,} of them describe at least {100 * least_share:.4g}% of the people and have at least "
+        f"{least_support:g} rows in each table"
     )
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-
 SHOWN = 0.0005
 """Numbers that differ by less are the same in the three digits that are shown."""
 
