@@ -28,7 +28,7 @@ MOST_ROWS = 60
 _UNDECIDED = Look("bounds", BLACK, "●", "o", "full")
 _DASHES = (0, (5, 3))
 _NAME_LINES = 4
-_INCHES_A_LINE, _INCHES_AROUND, _LINES_BETWEEN = 0.17, 1.2, 0.7
+_INCHES_A_LINE, _INCHES_AROUND, _LINES_BETWEEN = 0.17, 1.3, 0.7
 
 
 class _Size(NamedTuple):
