@@ -1,4 +1,4 @@
-"""Take the picture of the explorer on its page: python docs/screenshot.py MODEL, with Chromium installed."""
+"""Take the pictures of the explorer and of a report: python docs/screenshot.py MODEL, with Chromium installed."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 
-PICTURE = Path(__file__).parent / "figures" / "explorer.png"
+import pnsight
+from pnsight.cli.demo import THRESHOLD
+
+FIGURES = Path(__file__).parent / "figures"
+PICTURE = FIGURES / "explorer.png"
 STATE = "?with.z4=1&with.z9=1&threshold=0.3"
 
 
@@ -22,8 +26,16 @@ def main(model: str) -> None:
         page = browser.new_page(viewport={"width": 1280, "height": 960})
         page.goto(address + STATE)
         page.screenshot(path=PICTURE)
+        report(browser, model)
         browser.close()
         server.terminate()
+
+
+def report(browser: Browser, model: str) -> None:
+    """The beginning of the report that the demo writes."""
+    page = browser.new_page(viewport={"width": 1000, "height": 1700})
+    page.set_content(pnsight.report.render(pnsight.report.summarise(pnsight.load(model), THRESHOLD)))
+    page.screenshot(path=FIGURES / "report.png")
 
 
 if __name__ == "__main__":

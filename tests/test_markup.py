@@ -59,7 +59,7 @@ def test_no_background_and_no_colour_of_letters_is_forced():
     for name, shown in shown_by_everything().items():
         assert "background" not in shown, name
         coloured = [cell.text for cell in parsed(shown).iter() if re.search(r"(^|;)color:#", cell.get("style", ""))]
-        assert set(coloured) <= {"●", "□", "◈", "✕"}, name
+        assert set(coloured) <= {"●", "□", "◆", "✕"}, name
 
 
 def test_numbers_are_rounded_and_to_the_right_words_to_the_left():
@@ -100,7 +100,7 @@ def test_a_value_is_shown_in_few_digits(value, text):
 def test_decisions_are_marked_with_their_sign():
     model = PlugIn().fit(populations.random("index", 1, covariates=3).sample(20_000, 20_000, seed=1))
     shown = pnsight.decide.decide(model, lattice.mask_queries(model.schema), 0.15)._repr_html_()
-    for sign, words in (("●", "treat"), ("□", "do not treat"), ("◈", "uncertain")):
+    for sign, words in (("●", "treat"), ("□", "do not treat"), ("◆", "uncertain")):
         assert f">{sign}</span>&nbsp;{words}<" in shown
 
 

@@ -100,7 +100,7 @@ def test_intervals_are_thin_lines_with_caps(fitted):
     assert "80% interval" in figure.axes[0].get_xlabel()
 
 
-def test_a_decision_shows_by_colour_shape_and_filling():
+def test_a_decision_shows_by_colour_and_shape():
     found = bounds([0.6, 0.1, 0.3, np.nan], [0.8, 0.2, 0.7, np.nan])
     shown = marks(pnsight.plot(found, threshold=0.5))
     looks = [DECISIONS[word] for word in ("treat", "treat", "not", "not", "uncertain", "uncertain", "")]
@@ -109,7 +109,7 @@ def test_a_decision_shows_by_colour_shape_and_filling():
     assert shown[2][2] == "#FFFFFF"
     for one, other in [("treat", "not"), ("treat", "uncertain"), ("not", "uncertain")]:
         assert DECISIONS[one].marker != DECISIONS[other].marker
-        assert DECISIONS[one].filling != DECISIONS[other].filling
+        assert DECISIONS[one].sign != DECISIONS[other].sign
 
 
 def test_the_threshold_is_a_line_and_named_in_the_key():
@@ -155,6 +155,21 @@ def test_a_ranking_is_numbered_and_tells_how_many_people_each_group_has(plug_in)
     assert marks(pnsight.plot(found, threshold=0.0))[0][0] == "o"
 
 
+def test_people_too_few_for_a_tenth_of_a_percent_are_not_said_to_be_none():
+    found = pnsight.decide.Ranking(bounds([0.3], [0.4]), "lower", np.array([0.0002]), np.array([np.nan]), None, ())
+    assert "<0.1%" in texts(pnsight.plot(found))
+
+
+def test_a_narrow_forest_shows_the_same_in_less_room():
+    found = bounds([0.1, 0.2], [0.4, 0.5], ["sex=F", "a long name=a long level"])
+    wide, narrow = plots.forest(found), plots.forest(found, narrow=True)
+    assert narrow.get_figwidth() < wide.get_figwidth()
+    assert bars(narrow) == bars(wide)
+    assert texts(narrow) == texts(wide)
+    names = [[label.get_text() for label in figure.axes[0].get_yticklabels()] for figure in (wide, narrow)]
+    assert [name.replace("\n", " ") for name in names[1]] == names[0]
+
+
 def test_an_empty_table_makes_an_empty_figure():
     assert not bars(pnsight.plot(bounds([], [])))
 
@@ -164,6 +179,7 @@ def test_an_empty_table_makes_an_empty_figure():
 
 def test_the_lines_of_gains_are_those_of_the_selection(plug_in):
     found = pnsight.select(plug_in, 0.2)
+    found = replace(found, net=found.net - 0.05)
     lines = {line.get_label(): line for line in pnsight.plot(found).axes[0].lines}
     curve = found.curve()
     for name, label in (("guaranteed", "at least"), ("best_case", "at most"), ("net", "net of those harmed")):
@@ -171,6 +187,14 @@ def test_the_lines_of_gains_are_those_of_the_selection(plug_in):
         np.testing.assert_array_equal(lines[label].get_ydata(), curve[name])
     dots = [line for line in pnsight.plot(found).axes[0].lines if line.get_marker() == "o"]
     assert [dot.get_xdata()[0] for dot in dots] == pytest.approx([0.2] * 3)
+
+
+def test_a_net_gain_that_is_the_gain_at_least_shares_its_line(plug_in):
+    found = pnsight.select(plug_in, 0.2)
+    axes = pnsight.plot(replace(found, net=found.guaranteed)).axes[0]
+    named = [line.get_label() for line in axes.lines if not line.get_label().startswith("_")]
+    assert named == ["at most", "at least, and net of those harmed"]
+    assert len([line for line in axes.lines if line.get_marker() == "o"]) == 2
 
 
 def test_gains_at_a_price_are_drawn_against_what_is_spent(plug_in):

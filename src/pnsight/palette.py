@@ -1,7 +1,7 @@
 """Colours and signs, the same in plots, notebooks, the report and the explorer.
 
-Colours are of the Okabe-Ito palette, which colour-blind readers can tell apart; a decision has its own shape and
-filling as well, so that it reads in grey.
+Colours are of the Okabe-Ito palette, which colour-blind readers can tell apart; a decision has its own shape as well,
+so that it reads in grey.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ class Look:
     colour: str
     sign: str
     marker: str
-    filling: Literal["full", "left", "none"]
+    filling: Literal["full", "none"]
 
 
 DECISIONS = {
     "treat": Look("treat", BLUE, "●", "o", "full"),
     "not": Look("do not treat", VERMILION, "□", "s", "none"),
-    "uncertain": Look("uncertain", GREY, "◈", "D", "left"),
+    "uncertain": Look("uncertain", GREY, "◆", "D", "full"),
     "": Look("no answer", BLACK, "✕", "x", "none"),
 }
 """Looks by the word in the `decision` column."""

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+_ROUNDING = 1e-9  # sums of shares miss 1 by less
 _NUMBER = re.compile(r"|-?[\d,]*\.?\d+(e[-+]\d+)?%?")
 
 
@@ -69,6 +70,13 @@ def percent(share: float) -> str:
     if 0 < share < 0.005 or 0.995 < share < 1:
         return "less than 1%" if share < 0.5 else "more than 99%"
     return f"{share:.0%}"
+
+
+def share_text(share: float) -> str:
+    """A share for a table, to a tenth of a percent: never 0.0% or 100.0% for what is only nearly so."""
+    if 0 < share < 0.0005 or 0.9995 <= share < 1 - _ROUNDING:
+        return "<0.1%" if share < 0.5 else ">99.9%"
+    return f"{share:.1%}"
 
 
 def as_records(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:

@@ -44,6 +44,12 @@ def chosen_only() -> Study:
     return replace(worded(), experimental=np.zeros_like(worded().experimental))
 
 
+@pytest.fixture(autouse=True)
+def _one_day(monkeypatch):
+    """Reports are made on the same day, also when a test runs past midnight."""
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1767225600")
+
+
 @pytest.fixture(scope="session")
 def plug_in() -> PlugIn:
     return PlugIn().fit(worded())

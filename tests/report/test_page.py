@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import date
 from urllib.parse import urlparse
 
 import numpy as np
@@ -12,14 +13,18 @@ import pnsight
 from html_page import Page
 from pnsight import PlugIn, lattice, populations
 from pnsight.report import render, summarise
+from pnsight.report.values import Checked, Part
 from pnsight.schema import Covariate, Schema
 from pnsight.study import Study
 
 EVIL = "<script>alert('x')</script>"
 
 
+DAY = date(2026, 1, 31)
+
+
 def page_of(model, **options) -> tuple[str, Page]:
-    html = render(summarise(model, **options))
+    html = render(summarise(model, **{"made": DAY, **options}))
     return html, Page(html)
 
 
@@ -84,7 +89,7 @@ def test_what_the_model_cannot_tell_is_said_in_place_of_it(models):
 
 def test_decisions_have_a_sign_and_a_word(fitted):
     html, _ = page_of(fitted, threshold=0.2)
-    assert ">◈</span>&nbsp;uncertain<" in html
+    assert ">◆</span>&nbsp;uncertain<" in html
 
 
 def test_the_same_model_gives_the_same_page(plug_in):
@@ -105,7 +110,69 @@ def test_a_page_for_paper_repeats_heads_and_cuts_no_row():
     html, _ = page_of(PlugIn().fit(populations.get("mediator").sample(2_000, 2_000, seed=1)))
     assert "@page { size: A4" in html
     assert "table-header-group" in html
-    assert re.search(r"tr, figure[^}]*break-inside: avoid", html)
+    assert re.search(r"tr, .figures, figure[^}]*break-inside: avoid", html)
+
+
+def test_dark_screens_get_a_dark_page_with_figures_on_white_and_paper_stays_white(plug_in):
+    html, _ = page_of(plug_in)
+    dark = html[html.index("@media screen and (prefers-color-scheme: dark)") : html.index("* { box-sizing")]
+    assert "--ground: #0e1116" in dark
+    assert "figure { background: #fff" in dark
+    assert html.count("prefers-color-scheme") == 1
+
+
+def test_it_says_when_it_was_made(plug_in):
+    _, page = page_of(plug_in)
+    assert "pnsight report, made on 2026-01-31" in page.texts
+
+
+def test_that_the_tables_are_usable_is_said_once(plug_in):
+    _, page = page_of(plug_in)
+    assert page.texts.count("Yes") == 1
+    assert not any("Usable" in text for text in page.texts)
+
+
+def test_a_warning_about_the_tables_is_told_on_the_card():
+    check = Checked(True, "Usable, with 1 warning (support).", (Part("support", "warning", "few rows."),), "")
+    html = render(replace(summarise(PlugIn().fit(evil_study()), made=DAY), check=check))
+    assert html.count("Usable, with 1 warning (support).") == 1
+
+
+def test_the_net_effect_stands_under_the_bounds_with_its_own_interval(fitted):
+    found = summarise(fitted).net
+    html, page = page_of(fitted)
+    assert f'colspan="2">{found.treated - found.untreated:+.3f}</td>' in html
+    assert f"{found.low:+.3f} to {found.high:+.3f}" in page.texts
+
+
+def test_the_net_gain_has_a_column_only_where_it_differs(fitted):
+    found = summarise(fitted, made=DAY)
+    lower = replace(found.gains, net=tuple(least - 0.1 for least in found.gains.guaranteed))
+    alike = replace(found.gains, net=found.gains.guaranteed)
+    assert "Net" in Page(render(replace(found, gains=lower))).texts
+    assert "Net" not in Page(render(replace(found, gains=alike))).texts
+
+
+def test_many_levels_are_drawn_in_two_figures_and_none_is_left_out():
+    html, _ = page_of(PlugIn().fit(populations.get("mediator").sample(2_000, 2_000, seed=1)))
+    assert html.count('class="figures pair"') == 1
+    drawn = html[html.index('class="figures pair"') : html.index("Who benefits most")]
+    assert drawn.count("<svg") == 2
+    for j in range(1, 11):
+        for level in (0, 1):
+            assert f"z{j}\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{level}<" in drawn
+
+
+def test_what_the_model_chose_comes_last(fitted):
+    html, _ = page_of(fitted)
+    assert html.index("For those who check: what the model chose") > html.index("How to cite")
+    assert html.index("<pre>") > html.index("For those who check")
+
+
+def test_words_of_the_command_line_are_not_on_the_page(fitted):
+    html, _ = page_of(fitted, threshold=0.2)
+    for word in ("lower_low", "all queries", ">to not<", "would show"):
+        assert word not in html
 
 
 def test_bands_rare_levels_and_columns_not_used_are_told():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
+from datetime import date, datetime
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 import pnsight
 from pnsight import PlugIn, populations
 from pnsight.decide import UNCERTAIN
-from pnsight.errors import QueryError
+from pnsight.errors import OutputError, QueryError
 from pnsight.report import as_plain, summarise, values, words
 from pnsight.report.sections import MOST_DOUBTS, MOST_LEVELS
 from pnsight.report.values import Answer
@@ -80,6 +81,22 @@ def test_the_net_effect_is_that_of_the_law(models):
     assert (found.treated, found.untreated) == (law.a[0], law.b[0])
 
 
+def test_the_net_effect_has_the_interval_of_those_helped_less_those_harmed(models):
+    found = summarise(models["response types"], level=0.8).net
+    answer = models["response types"].bounds("", payoffs=(1, 0, 0, -1), level=0.8)
+    assert answer.lower[0] == pytest.approx(answer.upper[0])  # it is a number, whichever end one takes
+    assert found.treated - found.untreated == pytest.approx(answer.lower[0])
+    for end in ("lower", "upper"):
+        assert (found.low, found.high) == pytest.approx(tuple(side[0] for side in answer.interval(end)))
+
+
+def test_without_intervals_the_net_effect_has_none(models):
+    for kind in ("plug-in", "without intervals"):
+        found = summarise(models[kind]).net
+        assert (found.low, found.high) == (None, None)
+        assert found.sentence
+
+
 def test_a_bound_regressor_tells_its_own_quantity_and_what_it_cannot(models):
     found = summarise(models["mask"])
     assert [headline.quantity for headline in found.everyone] == ["pns"]
@@ -142,6 +159,77 @@ def test_the_curve_of_gains_is_that_of_select(fitted):
         assert getattr(found, name)[-1] == curve[name][-1]
 
 
+def two_kinds(b: tuple[float, float]) -> PlugIn:
+    """Everybody responds if treated at 0.6; untreated, each of two halves at its own share, who all choose alike."""
+    schema = Schema((Covariate("sex", ("F", "M")),))
+    experimental = np.array([[0.6, 0.4, share, 1 - share] for share in b]) * 10_000
+    observational = np.array([[0.3, 0.2, share / 2, (1 - share) / 2] for share in b]) * 10_000
+    return PlugIn().fit(Study(schema, np.array([[0], [1]], np.int32), experimental, observational))
+
+
+def test_that_profiles_added_up_are_bounded_more_tightly_than_their_average_is_explained():
+    model = two_kinds((0.1, 0.59))
+    found = summarise(model)
+    whole, refined = model.bounds(""), model.bounds("", refine="covariates")
+    assert found.gains.best_case[-1] == pytest.approx(refined.upper[0])
+    assert refined.upper[0] < whole.upper[0] - 0.001
+    assert words.added_up((whole.lower[0], whole.upper[0]), (refined.lower[0], refined.upper[0])) in found.gains.reading
+    assert f"{refined.upper[0]:.3f} here" in found.gains.reading[-1]
+
+
+def test_there_is_nothing_to_explain_where_profiles_are_alike():
+    assert summarise(two_kinds((0.3, 0.3))).gains.reading == (words.SAME_NET,)
+
+
+def test_a_net_gain_below_the_gain_at_least_is_not_said_to_be_the_same(plug_in):
+    found = summarise(plug_in).gains
+    assert (words.SAME_NET in found.reading) == found.net_is_least
+    assert not replace(found, net=tuple(least - 0.01 for least in found.guaranteed)).net_is_least
+    assert not replace(found, net=(None,) * len(found.net)).net_is_least
+
+
+def reversing() -> PlugIn:
+    """Treating old people helps few of them, but half of the few old women."""
+    schema = Schema((Covariate("age", ("young", "old")), Covariate("sex", ("F", "M"))))
+    profiles, rows = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], np.int32), np.array([1.0, 1.0, 0.3, 1.7])
+    anyway, helped = np.array([0.4, 0.4, 0.4, 0.1]), np.array([0.2, 0.2, 0.5, 0.0])
+    cells = np.stack([anyway + helped, 1 - anyway - helped, anyway, 1 - anyway], axis=1)
+    counts = 5_000 * rows[:, None] * cells
+    return PlugIn().fit(Study(schema, profiles, counts, counts))
+
+
+def test_a_verdict_that_turns_round_where_more_is_known_is_shown_as_an_example():
+    found = summarise(reversing(), threshold=0.45)
+    decisions = {answer.name: answer.decision for answer in (*found.levels.answers, *found.best.answers)}
+    assert decisions["age = old"] == "not"
+    assert decisions["age = old, sex = F"] == "treat"
+    assert found.turned.startswith("Here age = old by itself is not to be treated, but 1 of the ")
+    assert "go by the most that is known" in found.most_known
+
+
+def test_no_verdict_turns_round_where_none_is_against_treating(fitted):
+    assert summarise(fitted, threshold=0.0).turned == ""
+
+
+def test_a_report_bears_the_day_it_is_told_to(plug_in, monkeypatch):
+    assert summarise(plug_in, made=date(2026, 1, 31)).made == "2026-01-31"
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    assert as_plain(summarise(plug_in))["made"] == "1970-01-02"
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "yesterday")
+    with pytest.raises(OutputError, match="SOURCE_DATE_EPOCH is 'yesterday'; expected whole seconds since 1970"):
+        summarise(plug_in)
+
+
+def test_without_being_told_a_report_bears_the_day_it_is(plug_in, monkeypatch):
+    monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
+    before = datetime.now().astimezone().date()
+    assert before <= date.fromisoformat(summarise(plug_in).made) <= datetime.now().astimezone().date()
+
+
+def test_where_a_threshold_comes_from_is_said(plug_in):
+    assert summarise(plug_in, threshold=0.35).about_threshold.startswith("The threshold, here 0.35, is not found in")
+
+
 def test_benefit_is_compared_with_its_cost(models):
     found = summarise(models["plug-in"], payoffs=(100, -60, 0, -140), cost=1_000).benefit
     assert found.everyone.answers[0].decision == "not"
@@ -197,7 +285,7 @@ def test_wide_studies_are_ranked_among_few_candidates(monkeypatch):
     monkeypatch.setattr("pnsight.report.sections.MOST_WIDE_CANDIDATES", 25)
     study = populations.get("mediator").sample(5_000, 5_000, seed=1)
     found = summarise(PlugIn().fit(study)).best
-    assert any("21 queries that fix up to 1 covariate were looked at" in note for note in found.notes)
+    assert any("21 groups that fix up to 1 covariate were looked at" in note for note in found.notes)
 
 
 def test_progress_names_each_part(plug_in):
@@ -224,6 +312,11 @@ def test_all_parts_are_values():
         (0.123, 1.0, "at least 12.3%"),
         (0.0, 1.0, "anything from none to all"),
         (0.2791, 0.2794, "27.9%"),
+        (0.0002, 0.456, "at most 45.6%"),
+        (0.123, 0.9998, "at least 12.3%"),
+        (0.0, 0.0002, "less than 0.1%"),
+        (0.9998, 1.0, "more than 99.9%"),
+        (0.0, 0.0, "0.0%"),
     ],
 )
 def test_bounds_are_said_without_ends_that_say_nothing(lower, upper, said):

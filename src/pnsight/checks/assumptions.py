@@ -72,7 +72,7 @@ class AssumptionTest:
             raise AssumptionError(self._refusal(concerned or [0]))
         if not self.found.queries:
             return f"{self._assumed}; nothing in the tables could contradict it, as no profile has rows on both sides"
-        outcome = f"not contradicted in {self.found.extent}; one of {self.found.noticeable:.3f} for everyone would show"
+        outcome = f"not contradicted in {self.found.extent}; {self.found.power}"
         if self.contradicted:
             others = "; ".join(self.found.named_groups)
             outcome = f"not contradicted for those asked about, among {self.found.extent}, but for {others}"

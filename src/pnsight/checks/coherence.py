@@ -53,7 +53,7 @@ class Coherence(Comparisons):
             return Verdict(FAILED, f"no population fits both tables. {self.worst}{others} {self._extent()}")
         if not self.queries:
             return Verdict(WARNING, "nothing could be compared: no profile has rows in both tables.")
-        text = f"no contradiction in {self.extent}; one of {self.noticeable:.3f} for everyone would show."
+        text = f"no contradiction in {self.extent}; {self.power}."
         if self.pairs_left_out:
             text += " Pairs of covariates were too many to look at."
         if self.compared < _LEAST_COMPARED:

@@ -130,6 +130,11 @@ class Comparisons:
         return float((self.high - self.excess)[everyone].max())
 
     @property
+    def power(self) -> str:
+        """How large a contradiction would have been noticed, in words."""
+        return f"for everyone, a contradiction of {self.noticeable:.3f} would have been noticed"
+
+    @property
     def extent(self) -> str:
         """How much was looked at, in words."""
         return f"{number_of(len(set(self.queries)), 'subgroup')} ({number_of(len(self.queries), 'comparison')})"

@@ -71,7 +71,8 @@ class Support:
         drawn = f" (of {self.queries_examined:,} drawn at random)" if self.queries_drawn else ""
         yield (
             f"{percent(self.people)} of people have a profile with at least {ENOUGH_ROWS} rows in {table}, as have "
-            f"{percent(self.profiles)} of possible profiles and {percent(self.queries)} of all queries{drawn}."
+            f"{percent(self.profiles)} of possible profiles and {percent(self.queries)} of all groups that can be "
+            f"asked about{drawn}."
         )
         if self.scarce:
             yield "Fewer rows say little by themselves: use a model that learns across profiles."

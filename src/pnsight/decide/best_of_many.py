@@ -9,6 +9,9 @@ import numpy as np
 from pnsight.bound_table import BoundTable
 from pnsight.law import FloatArray
 
+LEAST_TOLD = 0.0005
+"""An overestimation below this is not told: it is 0.000 in the digits that are shown."""
+
 NOT_KNOWN = "this model gives no intervals: how far the best of many are overestimated is not known"
 
 

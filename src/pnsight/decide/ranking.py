@@ -9,7 +9,7 @@ import numpy as np
 
 from pnsight import lattice
 from pnsight.bound_table import BoundTable, plain_numbers
-from pnsight.decide.best_of_many import NOT_KNOWN, overestimation
+from pnsight.decide.best_of_many import LEAST_TOLD, NOT_KNOWN, overestimation
 from pnsight.errors import QueryError, listed
 from pnsight.law import FloatArray
 from pnsight.models import Model
@@ -115,18 +115,23 @@ def rank(
     if too_high is None:
         notes += (NOT_KNOWN,)
     elif len(chosen):
-        notes += (
-            f"ranked by {end}_low, where the {answers.level:.0%} interval begins, on average "
-            f"{(estimate - merit)[chosen].mean():.3f} below the estimate; being the best of many, the estimates listed "
-            f"are about {too_high:.3f} too high on average",
-        )
+        notes += (_told_caution(end, answers.level or 0.0, float((estimate - merit)[chosen].mean()), too_high),)
     return Ranking(answers.take(chosen), by, share[chosen], adds[chosen], too_high, answers.notes + notes)
+
+
+def _told_caution(end: str, level: float, below: float, too_high: float) -> str:
+    """By what groups are ranked where there are intervals, and how far the best are still overestimated."""
+    where = f"where the {level:.0%} interval of the {end} bound begins"
+    by = f"ranked with caution: by {where}, on average {below:.3f} below it"
+    if too_high < LEAST_TOLD:
+        return by
+    return f"{by}; being the best of many, the bounds listed are about {too_high:.3f} too high on average"
 
 
 def _told_enough(found: int, least_share: float, least_support: float) -> str:
     return (
-        f"{found:,} of them describe at least {least_share:.2%} of the people and have at least {least_support:g} rows "
-        "in each table"
+        f"{found:,} of them describe at least {100 * least_share:.4g}% of the people and have at least "
+        f"{least_support:g} rows in each table"
     )
 
 
@@ -137,11 +142,11 @@ def _end(by: By) -> Literal["lower", "upper"]:
 def _candidates(schema: Schema, most: int) -> tuple[Codes, str]:
     """Queries to look at, and which those are in words."""
     if schema.mask_size <= most:
-        return lattice.mask_queries(schema), f"all queries were looked at, {schema.mask_size:,}"
+        return lattice.mask_queries(schema), f"all {schema.mask_size:,} groups were looked at"
     fixed = max(k for k in range(MOST_FIXED + 1) if lattice.general_size(schema, k) <= most)
     found = lattice.general_queries(schema, fixed)
     return found, (
-        f"{len(found):,} queries that fix up to {number_of(fixed, 'covariate')} were looked at; all "
+        f"{len(found):,} groups that fix up to {number_of(fixed, 'covariate')} were looked at; all "
         f"{schema.mask_size:,} are too many"
     )
 

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from pnsight import lattice
 from pnsight.bound_table import OK, ROUNDING, BoundTable, plain_numbers
-from pnsight.decide.best_of_many import NOT_KNOWN, overestimation
+from pnsight.decide.best_of_many import LEAST_TOLD, NOT_KNOWN, overestimation
 from pnsight.decide.rule import cautious_ends
 from pnsight.errors import ModelError, QuantityError, QueryError, listed
 from pnsight.law import FloatArray
@@ -223,7 +223,7 @@ def _cautions(answers: BoundTable, order: npt.NDArray[np.intp], treated: FloatAr
     too_high = overestimation(answers, "lower", weights)
     harmed = int(((net < 0) & (treated > 0)).sum())
     told = [NOT_KNOWN] if too_high is None else []
-    if too_high is not None and too_high > 0 and treated.any():
+    if too_high is not None and too_high >= LEAST_TOLD and treated.any():
         told.append(
             f"being the best of many, the lower bounds of those treated are about {too_high:.3f} too high on average, "
             f"{too_high * treated.sum():,.4g} in all"

@@ -79,15 +79,13 @@ def shortened(text: str, most: int) -> str:
 
 def mark(look: Look) -> dict[str, Any]:
     """How Matplotlib draws the sign of a decision."""
-    filled = {"markerfacecolor": "white" if look.filling == "none" else look.colour, "markerfacecoloralt": "white"}
     return {
         "marker": look.marker,
-        "fillstyle": "left" if look.filling == "left" else "full",
         "color": look.colour,
+        "markerfacecolor": "white" if look.filling == "none" else look.colour,
         "linestyle": "none",
         "ms": 7,
         "mew": 1.6,
-        **filled,
     }
 
 

@@ -6,6 +6,7 @@ import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -19,14 +20,25 @@ from pnsight.law import FloatArray
 from pnsight.palette import BLACK, DECISIONS, GREY, Look
 from pnsight.plots.canvas import SMALL, below, canvas, mark, shortened, titled, verbatim
 from pnsight.schema import OPEN_SYMBOL
+from pnsight.text import share_text
 
 MOST_ROWS = 60
 """Queries that one figure shows; of more, the first."""
 
 _UNDECIDED = Look("bounds", BLACK, "●", "o", "full")
 _DASHES = (0, (5, 3))
-_NAME_WIDTH, _NAME_LINES = 34, 4
-_INCHES_WIDE, _INCHES_A_LINE, _INCHES_AROUND = 7.2, 0.17, 1.2
+_NAME_LINES = 4
+_INCHES_A_LINE, _INCHES_AROUND, _LINES_BETWEEN = 0.17, 1.3, 0.7
+
+
+class _Size(NamedTuple):
+    """How wide a figure is, and how many letters of a name it has room for in a line."""
+
+    inches: float
+    letters: int
+
+
+_WIDE, _NARROW = _Size(7.2, 34), _Size(4.4, 17)
 
 
 @dataclass(frozen=True)
@@ -38,11 +50,12 @@ class _Rows:
     names: Sequence[str]
     beside: dict[str, list[str]]
     threshold: float | None
+    inches: float = _WIDE.inches
 
     @property
     def heights(self) -> FloatArray:
-        """Of each row, in lines of text: one more than its name has."""
-        return np.array([2.0 + name.count("\n") for name in self.names])
+        """Of each row, in lines of text: somewhat more than its name has."""
+        return np.array([1.0 + _LINES_BETWEEN + name.count("\n") for name in self.names])
 
     @property
     def places(self) -> FloatArray:
@@ -50,16 +63,21 @@ class _Rows:
         return np.asarray(np.cumsum(self.heights) - self.heights / 2)
 
 
-def forest(found: BoundTable | Decisions, title: str | None = None) -> Figure:
-    """Bounds as bars, the interval of each end as a line with caps, and each decision by colour, shape and filling."""
+def forest(found: BoundTable | Decisions, title: str | None = None, narrow: bool = False) -> Figure:
+    """Bounds as bars, the interval of each end as a line with caps, and each decision by colour and shape.
+
+    A narrow figure can be read on a phone, and two of them stand side by side on a page.
+    """
+    size = _NARROW if narrow else _WIDE
     if isinstance(found, Decisions):
         answers, threshold = _first(found.answers), found.threshold
         looks = [DECISIONS[str(word)] for word in found.decision]
     else:
         answers, threshold = _first(found), None
         looks = _undecided(answers)
-    names, beside = [name_of(query) for query in answers.queries], {"lower to upper": ends_text(answers)}
-    return _drawn(_Rows(answers, looks, names, beside, threshold), title or found.caption)
+    names = [name_of(query, size.letters) for query in answers.queries]
+    beside = {"lower to upper": ends_text(answers)}
+    return _drawn(_Rows(answers, looks, names, beside, threshold, size.inches), title or found.caption)
 
 
 def ranking(found: Ranking, threshold: float | None = None, title: str | None = None) -> Figure:
@@ -69,17 +87,17 @@ def ranking(found: Ranking, threshold: float | None = None, title: str | None = 
     if threshold is not None:
         looks = [DECISIONS[str(word)] for word in decided(answers, threshold).decision]
     names = [f"{place}. {name_of(query)}" for place, query in enumerate(answers.queries, start=1)]
-    beside = {"lower to upper": ends_text(answers), "people": [f"{share:.1%}" for share in found.share]}
+    beside = {"lower to upper": ends_text(answers), "people": list(map(share_text, found.share))}
     return _drawn(_Rows(answers, looks, names, beside, threshold), title or found.caption)
 
 
-def name_of(query: str) -> str:
+def name_of(query: str, letters: int = _WIDE.letters) -> str:
     """What a query is called in a figure, in several lines if it is long."""
     if not query.strip(OPEN_SYMBOL):
         return "everyone"
     spaced = re.sub(r",\s*", ", ", query)
-    lines = textwrap.wrap(spaced, _NAME_WIDTH, max_lines=_NAME_LINES, placeholder=" …", break_on_hyphens=False)
-    return "\n".join(shortened(line, _NAME_WIDTH + 2) for line in lines)
+    lines = textwrap.wrap(spaced, letters, max_lines=_NAME_LINES, placeholder=" …", break_on_hyphens=False)
+    return "\n".join(shortened(line, letters + 2) for line in lines)
 
 
 def ends_text(answers: BoundTable) -> list[str]:
@@ -99,7 +117,7 @@ def _undecided(answers: BoundTable) -> list[Look]:
 
 def _drawn(rows: _Rows, title: str) -> Figure:
     height = float(rows.heights.sum()) or 2.0
-    figure, (axes,) = canvas(_INCHES_WIDE, _INCHES_AROUND + _INCHES_A_LINE * height)
+    figure, (axes,) = canvas(rows.inches, _INCHES_AROUND + _INCHES_A_LINE * height)
     if rows.threshold is not None:
         axes.axvline(rows.threshold, color=BLACK, linewidth=1.2, linestyle=_DASHES, zorder=1)
     for row, place in enumerate(rows.places):

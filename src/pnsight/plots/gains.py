@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
@@ -20,6 +19,9 @@ _LINES = {
     "net": (BLACK, ":", "net of those harmed"),
 }
 """Colour, line and name of each gain."""
+
+
+_DRAWN_ALIKE = 0.0005  # of the most gained: lines as near as that cover each other
 
 
 def gain_curve(found: Selection, title: str | None = None) -> Figure:
@@ -43,12 +45,14 @@ def drawn_curve(
     """The columns of `Selection.curve` drawn against one of them; `names` are those of the axes."""
     figure, (axes,) = canvas(6.4, 3.6)
     axes.fill_between(curve[against], curve["guaranteed"], curve["best_case"], color=SKY, alpha=0.2, linewidth=0)
-    for name, (colour, line, words) in _LINES.items():
-        if not np.isnan(curve[name][1:]).all():
-            axes.plot(curve[against], curve[name], color=colour, linestyle=line, linewidth=2, label=words)
+    lines = _lines(curve)
+    for name, (colour, line, words) in lines.items():
+        axes.plot(curve[against], curve[name], color=colour, linestyle=line, linewidth=2, label=words)
     below(figure, axes.get_lines())
     if budget is not None and 0 < budget[against] < curve[against][-1]:
-        _mark_budget(axes, budget, against)
+        axes.axvline(budget[against], color=GREY, linewidth=1, zorder=1)
+        for name, (colour, _, _) in lines.items():
+            axes.plot(budget[against], budget[name], marker="o", color=colour, ms=6)
     axes.set_xlim(left=0)
     axes.set_ylim(bottom=min(0.0, float(np.nanmin([curve["guaranteed"], curve["net"]]))))
     axes.set(xlabel=names[0], ylabel=names[1])
@@ -58,10 +62,14 @@ def drawn_curve(
     return figure
 
 
-def _mark_budget(axes: Axes, budget: Mapping[str, float], against: str) -> None:
-    axes.axvline(budget[against], color=GREY, linewidth=1, zorder=1)
-    for name, (colour, _, _) in _LINES.items():
-        axes.plot(budget[against], budget[name], marker="o", color=colour, ms=6)
+def _lines(curve: Mapping[str, FloatArray]) -> dict[str, tuple[str, str, str]]:
+    """Those of `_LINES` that are known; where the net gain is the gain at least, one line stands for both."""
+    known = {name: look for name, look in _LINES.items() if not np.isnan(curve[name][1:]).all()}
+    room = _DRAWN_ALIKE * float(curve["best_case"][-1])
+    if "net" in known and np.allclose(curve["net"], curve["guaranteed"], rtol=0, atol=room):
+        colour, line, words = known["guaranteed"]
+        known["guaranteed"] = colour, line, f"{words}, and {known.pop('net')[2]}"
+    return known
 
 
 def _x_name(found: Selection, against: str) -> str:

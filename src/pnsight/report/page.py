@@ -19,7 +19,10 @@ from pnsight.errors import listed
 from pnsight.law import FloatArray
 from pnsight.plots.gains import drawn_curve, gain_name
 from pnsight.report.values import Answer, Described, Gains, Groups, Summary
-from pnsight.text import count_text
+from pnsight.text import count_text, share_text
+
+MOST_IN_ONE = 14
+"""Levels that one figure shows; more are in two, side by side."""
 
 BUDGETS = (0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
 """Shares of the people whose treatment is told in numbers."""
@@ -53,7 +56,7 @@ def _environment() -> Environment:
         "percent": lambda value: f"{100 * value:.4g}%",
         "plain": lambda value: f"{value:g}",
         "rows": count_text,
-        "share": lambda value: _number(value, ".1%"),
+        "share": lambda value: "" if value is None else share_text(value),
         "signed": lambda value: f"{value:+.3f}",
         "tied": _tied,
     }
@@ -94,42 +97,55 @@ def _curve(gains: Gains) -> dict[str, FloatArray]:
     return {name: np.array(getattr(gains, name), dtype=np.float64) for name in names}
 
 
-def _figures(summary: Summary) -> dict[str, str]:
-    """By name; empty where there is nothing to draw."""
+def _figures(summary: Summary) -> dict[str, list[str]]:
+    """By name; none where there is nothing to draw, and two where one would be too tall."""
     benefit = summary.benefit.best if summary.benefit is not None else Groups("benefit")
     cost = summary.benefit.cost if summary.benefit is not None else 0.0
     drawn = {
-        "levels": _forest(summary.levels, summary.threshold, summary.level),
+        "levels": _levels(summary.levels, summary.threshold, summary.level),
         "best": _ranking(summary.best, summary.threshold, summary.level),
         "benefit": _ranking(benefit, cost, summary.level),
         "gains": _gains(summary.gains),
     }
     return {
-        name: "" if figure is None else plots.svg(figure, name, figure.get_suptitle()) for name, figure in drawn.items()
+        name: [plots.svg(figure, f"{name}-{k}", figure.get_suptitle()) for k, figure in enumerate(found)]
+        for name, found in drawn.items()
     }
 
 
-def _forest(groups: Groups, threshold: float, level: float | None) -> Figure | None:
-    if len(groups.answers) < 2:
-        return None
+def _levels(groups: Groups, threshold: float, level: float | None) -> list[Figure]:
+    rows, title = len(groups.answers), "Everyone, and each level by itself"
+    if rows < 2:
+        return []
+    if rows <= MOST_IN_ONE:
+        return [_forest(groups, threshold, level, title, narrow=False)]
+    half = (rows + 1) // 2
+    left, right = (replace(groups, answers=some) for some in (groups.answers[:half], groups.answers[half:]))
+    return [
+        _forest(left, threshold, level, title, narrow=True),
+        _forest(right, threshold, level, "The other levels", narrow=True),
+    ]
+
+
+def _forest(groups: Groups, threshold: float, level: float | None, title: str, narrow: bool) -> Figure:
     words = np.array([answer.decision for answer in groups.answers])
     found = Decisions(_table(groups, level), words, threshold, cautious=False)
-    return plots.forest(found, f"Everyone, and each level by itself: bounds on {groups.quantity.upper()}")
+    return plots.forest(found, title, narrow)
 
 
-def _ranking(groups: Groups, threshold: float, level: float | None) -> Figure | None:
+def _ranking(groups: Groups, threshold: float, level: float | None) -> list[Figure]:
     if not groups.answers:
-        return None
+        return []
     share = _numbers(answer.share for answer in groups.answers)
     found = Ranking(_table(groups, level), "lower", share, np.full(len(share), np.nan), None, ())
-    return plots.ranking(found, threshold, f"Groups with the highest lower bound on {_name(groups.quantity)}")
+    return [plots.ranking(found, threshold, f"Groups with the highest lower bound on {_name(groups.quantity)}")]
 
 
-def _gains(gains: Gains) -> Figure | None:
+def _gains(gains: Gains) -> list[Figure]:
     if len(gains.treated) < 2:
-        return None
+        return []
     names = "share of the people treated", gain_name(gains.quantity, in_shares=True)
-    return drawn_curve(_curve(gains), "treated", names)
+    return [drawn_curve(_curve(gains), "treated", names)]
 
 
 def _name(quantity: str) -> str:

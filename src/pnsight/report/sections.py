@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from pnsight.bound_table import BoundTable, plain_numbers
+from pnsight import lattice
+from pnsight.bound_table import ROUNDING, BoundTable, plain_numbers
 from pnsight.bounds.benefit import Payoffs, PayoffsLike
 from pnsight.bounds.question import BENEFIT
-from pnsight.decide import UNCERTAIN, Ranking, ask, decided, rank, select
+from pnsight.decide import NOT, TREAT, UNCERTAIN, Ranking, ask, decided, rank, select
 from pnsight.decide.ranking import MOST_CANDIDATES
 from pnsight.errors import PnsightError
 from pnsight.law import FloatArray
@@ -19,7 +21,7 @@ from pnsight.models import Model, PlugIn, ResponseTypeModel
 from pnsight.models.base import LawModel
 from pnsight.models.mixing import MOST_LISTED
 from pnsight.report import words
-from pnsight.report.values import Answer, Benefit, Doubt, Doubts, Gains, Groups, Headline, Net, Question
+from pnsight.report.values import SHOWN, Answer, Benefit, Doubt, Doubts, Gains, Groups, Headline, Net, Question
 from pnsight.schema import OPEN, Codes, Schema
 
 MOST_LEVELS = 40
@@ -36,6 +38,9 @@ CURVE_POINTS = 101
 
 HEADLINES = ("pns", "pn", "ps", "harm")
 """Quantities that are told for everyone."""
+
+HELPED_LESS_HARMED = Payoffs(complier=1, always=0, never=0, defier=-1)
+"""The benefit by which is the net effect: those helped less those harmed."""
 
 NOBODY_KNOWN_HARMED = (
     "No group has a lower bound on harm above 0: the tables do not show that anybody is harmed, nor that nobody is."
@@ -94,12 +99,14 @@ def _headline(asked: Asked, quantity: str) -> Headline:
 def net(asked: Asked) -> Net:
     """How many respond if all are treated and if none is."""
     if not isinstance(asked.model, LawModel):
-        return Net(None, None, "")
+        return Net()
     law = asked.model.law("")
     treated, untreated = float(law.a[0]), float(law.b[0])
     if np.isnan(treated + untreated):
-        return Net(None, None, "")
-    return Net(treated, untreated, words.net_sentence(treated, untreated))
+        return Net()
+    table = asked.model.bounds("", payoffs=HELPED_LESS_HARMED, level=asked.level)  # both ends are the net effect
+    low, high = (plain_numbers(end)[0] for end in table.interval("lower"))
+    return Net(treated, untreated, low, high, words.net_sentence(treated, untreated))
 
 
 def levels(asked: Asked) -> Groups:
@@ -133,6 +140,21 @@ def benefiting(asked: Asked) -> Groups:
     except PnsightError as error:
         return Groups(asked.quantity, refused=str(error))
     return _ranked(asked, found, asked.threshold)
+
+
+def turned(asked: Asked, levels: Groups, best: Groups) -> str:
+    """An example of a verdict that turns round where more is known; empty if the groups have none.
+
+    It is the level not to treat that most of the best groups lie in, of those that are to be treated.
+    """
+    codes = asked.model.schema.encode([answer.query for answer in best.answers if answer.decision == TREAT])
+    inside = {
+        level.name: len(lattice.covered(codes, asked.model.schema.encode(level.query)[0]))
+        for level in levels.answers[1:]
+        if level.decision == NOT
+    }
+    name = max(inside, key=lambda level: inside[level], default="")
+    return words.turned(name, inside[name], len(best.answers)) if name and inside[name] else ""
 
 
 def harmed(asked: Asked) -> Groups:
@@ -175,8 +197,8 @@ def _doubt(asked: Asked, group: Answer) -> Doubt:
     return Doubt(group, found.advice, worth_asking[:MOST_QUESTIONS])
 
 
-def gains(asked: Asked) -> Gains:
-    """What treating those who gain most first brings."""
+def gains(asked: Asked, headline: Headline) -> Gains:
+    """What treating those who gain most first brings, and how that goes with the bounds for everyone."""
     try:
         found = select(asked.model, 0.0, quantity=asked.quantity, level=asked.level)
     except PnsightError as error:
@@ -185,7 +207,21 @@ def gains(asked: Asked) -> Gains:
     some = _evenly(curve["treated"])
     kept = {name: tuple(plain_numbers(values[some])) for name, values in curve.items() if name != "spent"}
     chosen: dict[str, Any] = kept
-    return Gains(asked.quantity, **chosen, notes=asked.notes(found.notes))
+    gain = Gains(asked.quantity, **chosen, notes=asked.notes(found.notes))
+    return replace(gain, reading=tuple(_reading(asked, gain, headline)))
+
+
+def _reading(asked: Asked, gain: Gains, headline: Headline) -> Iterator[str]:
+    """What may look odd in a curve of gains, explained."""
+    if len(gain.treated) > 1 and gain.net_is_least:
+        yield words.SAME_NET
+    answer = headline.answer
+    if answer is None or answer.lower is None or answer.upper is None or gain.treated[-1] < 1 - ROUNDING:
+        return
+    whole, parts = (answer.lower, answer.upper), (gain.guaranteed[-1], gain.best_case[-1])
+    narrower = parts[0] - whole[0], whole[1] - parts[1]
+    if isinstance(asked.model, LawModel) and min(narrower) > -SHOWN and max(narrower) >= SHOWN:
+        yield words.added_up(whole, parts)
 
 
 def _evenly(treated: FloatArray) -> npt.NDArray[np.intp]:

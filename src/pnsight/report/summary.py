@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import date
 from typing import Any
 
 from pnsight._version import __version__
@@ -14,6 +15,7 @@ from pnsight.models import Model
 from pnsight.models.base import LawModel
 from pnsight.progress import Progress, silent
 from pnsight.report import sections, words
+from pnsight.report.made import today
 from pnsight.report.values import Checked, Data, Described, Fitted, Part, Summary
 from pnsight.schema import Covariate
 from pnsight.study import Study
@@ -42,6 +44,7 @@ def summarise(
     title: str | None = None,
     min_cell: int | None = None,
     progress: Progress = silent,
+    made: date | None = None,
 ) -> Summary:
     """All that a report says.
 
@@ -63,9 +66,12 @@ def summarise(
         Withhold counts from 1 to below this, as `pnsight.disclosure.suppress` does. The tables are checked before.
     progress
         Told which part is at work.
+    made
+        The day that the report bears; by default today, or what the variable SOURCE_DATE_EPOCH says.
     """
     if cost is not None and payoffs is None:
         raise QueryError(f"a cost of {cost:g} is given, but no payoffs; say what treating people is worth (payoffs=).")
+    day = made or today()
     shown = model if min_cell is None else suppress(model, min_cell)
     asked = sections.Asked(shown, quantity_of(model), threshold, level, top)
 
@@ -79,14 +85,16 @@ def summarise(
     levels = sections.levels(stage(2))
     best, harmed = sections.benefiting(stage(3)), sections.harmed(stage(4))
     doubts = sections.doubts(stage(5), levels)
-    gains = sections.gains(stage(6))
+    gains = sections.gains(stage(6), everyone[0])
     benefit = None if payoffs is None else sections.benefit(asked, payoffs, cost or 0.0)
     progress(len(STAGES), len(STAGES), "")
     return Summary(
         title=title or f"Who responds because of {shown.study.treatment}?",
         version=__version__,
+        made=day.isoformat(),
         quantity=asked.quantity,
         threshold=threshold,
+        about_threshold=words.about_threshold(threshold),
         level=level if asked.has_intervals else None,
         caveats=shown.caveats,
         data=_data(shown.study),
@@ -95,6 +103,8 @@ def summarise(
         everyone=everyone,
         net=sections.net(asked),
         levels=levels,
+        most_known=words.MOST_KNOWN,
+        turned=sections.turned(asked, levels, best),
         best=best,
         harmed=harmed,
         doubts=doubts,

@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+SHOWN = 0.0005
+"""Numbers that differ by less are the same in the three digits that are shown."""
+
 
 @dataclass(frozen=True)
 class Described:
@@ -99,11 +102,17 @@ class Headline:
 
 @dataclass(frozen=True)
 class Net:
-    """P(y_x), P(y_x') and what they mean; None for a model that does not know the law."""
+    """P(y_x), P(y_x') and what they mean; None for a model that does not know the law.
 
-    treated: float | None
-    untreated: float | None
-    sentence: str
+    `low` and `high` are the interval of their difference, which is a number and not confined by bounds; None for a
+    model that gives no intervals.
+    """
+
+    treated: float | None = None
+    untreated: float | None = None
+    low: float | None = None
+    high: float | None = None
+    sentence: str = ""
 
 
 @dataclass(frozen=True)
@@ -147,15 +156,25 @@ class Doubts:
 
 @dataclass(frozen=True)
 class Gains:
-    """What treating a share of the people brings, those who gain most first; all numbers are shares of the people."""
+    """What treating a share of the people brings, those who gain most first; all numbers are shares of the people.
+
+    `reading` says what may look odd in them, and why it is so.
+    """
 
     quantity: str
     treated: tuple[float, ...] = ()
     guaranteed: tuple[float, ...] = ()
     net: tuple[float | None, ...] = ()
     best_case: tuple[float, ...] = ()
+    reading: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     refused: str = ""
+
+    @property
+    def net_is_least(self) -> bool:
+        """Whether the net gain is the gain at least, all along and to the digits that are shown."""
+        pairs = zip(self.guaranteed, self.net, strict=True)
+        return all(net is not None and abs(least - net) < SHOWN for least, net in pairs)
 
 
 @dataclass(frozen=True)
@@ -174,18 +193,24 @@ class Summary:
 
     Attributes
     ----------
+    made : the day, as in 2026-01-31
     quantity : what is ranked and decided on
     threshold : from which lower bound on to treat
+    about_threshold : whose business it is to set it
     level : confidence of the intervals; None for a model that gives none
     caveats : what a reader of any answer should know
     everyone : quantities for everyone; the first is the headline
     levels : everyone, then each level of each covariate by itself
+    most_known : that a verdict can turn round where more is known
+    turned : an example of that from this report, if there is one
     """
 
     title: str
     version: str
+    made: str
     quantity: str
     threshold: float
+    about_threshold: str
     level: float | None
     caveats: tuple[str, ...]
     data: Data
@@ -194,6 +219,8 @@ class Summary:
     everyone: tuple[Headline, ...]
     net: Net
     levels: Groups
+    most_known: str
+    turned: str
     best: Groups
     harmed: Groups
     doubts: Doubts

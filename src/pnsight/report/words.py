@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pnsight._version import __version__
+from pnsight.text import number_of, share_text
 
 MEANINGS = {
     "pns": "the treatment makes the difference: they respond if treated, and would not if untreated",
@@ -27,9 +28,11 @@ NAMES = {
 
 BOUNDS = (
     "Nobody is seen both treated and untreated, so the share of people for whom the treatment makes the difference "
-    "cannot be counted. The two tables together confine it: these are the tightest bounds that follow from them (Tian "
-    "and Pearl 2000). The gap between the bounds is what no amount of such data can tell; an interval around a bound "
-    "is what more rows would tell."
+    "cannot be counted. The two tables together confine it. The bounds of a group are the tightest that follow from "
+    "its average law, the shares that the tables show for the group as a whole (Tian and Pearl 2000). The covariates "
+    "of its members can tighten them: bounds on each profile, averaged, are never wider. That is what pnsight query "
+    "--refine covariates gives, and what a budget is reckoned with. The gap between the bounds stays however many rows "
+    "there are; an interval around a bound is what more rows would tell."
 )
 EXPERIMENT_ALONE = (
     "There is no observational table, so the bounds come from the experiment alone. They are wider, and there are none "
@@ -53,12 +56,49 @@ CITATIONS = (
 """The software, the paper it builds on, and where the bounds are from."""
 
 
+MOST_KNOWN = (
+    "A verdict is about a group as a whole. It can turn round when more is known about a person: so go by the most "
+    "that is known, and not by one level alone."
+)
+SAME_NET = (
+    "Net of those harmed, the gain is the same as the gain at least: in no profile do the tables show that anybody is "
+    "harmed, so there is nothing to subtract."
+)
+
+
+def about_threshold(threshold: float) -> str:
+    """Where a threshold comes from."""
+    return (
+        f"The threshold, here {threshold:g}, is not found in the data. It is the share of people who must be helped "
+        "for the treatment to be worth what it costs, its side effects and its trouble; those who answer for these set "
+        "it."
+    )
+
+
+def turned(level: str, inside: int, best: int) -> str:
+    """That groups to treat lie within a level not to treat."""
+    have, are = ("has", "is") if inside == 1 else ("have", "are")
+    return (
+        f"Here {level} by itself is not to be treated, but {inside} of the {number_of(best, 'best group')} {have} "
+        f"{level} too, and {are} to be treated."
+    )
+
+
+def added_up(whole: tuple[float, float], parts: tuple[float, float]) -> str:
+    """Why treating everyone brings something else by profiles than by the average."""
+    return (
+        f"With everyone treated the bounds are {parts[0]:.3f} to {parts[1]:.3f} here, but {whole[0]:.3f} to "
+        f"{whole[1]:.3f} for everyone above. Both hold. Those above bound the average of all people; here each profile "
+        "is bounded by itself and the results are added up, which makes use of the covariates and is narrower."
+    )
+
+
 def between(lower: float, upper: float) -> str:
     """Two shares as they are said: ``at least 12.3% and at most 45.6%``, one number, or one end that says something."""
     low, high = share(lower), share(upper)
     if low == high:
-        return low
-    ends = [f"at least {low}"] * (lower > 0) + [f"at most {high}"] * (upper < 1)
+        return share_text((lower + upper) / 2).replace("<", "less than ").replace(">", "more than ")
+    ends = [f"at least {low}"] * (low != share(0)) + [f"at most {high}"] * (high != share(1))
     return " and ".join(ends) or "anything from none to all"
 
 
