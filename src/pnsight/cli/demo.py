@@ -59,7 +59,7 @@ def demo(
     report(model, page, THRESHOLD)
 
     print(f"\nRead {page} in a browser. To describe a person and see the answer change, start the explorer:")
-    _command(f"pnsight serve {model} --open")
+    _command(f"pnsight serve {model} --threshold {THRESHOLD} --open")
 
 
 def _step(words: str) -> None:
