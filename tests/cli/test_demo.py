@@ -20,7 +20,7 @@ def test_the_demo_goes_from_tables_to_a_report(run, tmp_path):
     assert page.lower().startswith("<!doctype html>")
     everyone = model.bounds("")
     assert f"{everyone.lower[0]:.3f}" in page
-    assert f"pnsight serve {tmp_path / 'demo' / 'model'} --open" in ended.out
+    assert f"pnsight serve {tmp_path / 'demo' / 'model'} --threshold 0.3 --open" in ended.out
 
 
 def test_the_demo_runs_again_in_its_folder_but_spares_other_peoples(run, attempt, tmp_path):

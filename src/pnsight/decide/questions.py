@@ -66,8 +66,8 @@ class Questions(Tabular):
             return "nobody fits this description, so how likely an answer is cannot be said"
         if best < NEVER:
             return "no single question would change the decision"
-        often = "always" if best > 1 - NEVER else f"in {percent(best)} of cases"
-        return f"ask for {columns['covariate'][0]} first: {often} it {self._effect(columns)}"
+        often = "it always" if best > 1 - NEVER else f"in {percent(best)} of cases it"
+        return f"ask for {columns['covariate'][0]} first: {often} {self._effect(columns)}"
 
     def _effect(self, columns: Mapping[str, Sequence[Any]]) -> str:
         """What the first question does to the decision where it changes it."""
