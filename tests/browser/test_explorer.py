@@ -114,7 +114,7 @@ def test_the_link_is_copied_or_marked_to_be_copied(visit):
     page.get_by_role("button", name="Copy link").press("Enter")
     expect(page.locator("#copied")).to_have_text("Copied.")
     assert page.evaluate("navigator.clipboard.readText()") == page.url
-    page.evaluate("navigator.clipboard.writeText = () => Promise.reject()")
+    page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(); }")
     page.get_by_role("button", name="Copy link").click()
     expect(page.locator("#copied")).to_contain_text("The address is marked")
     assert page.evaluate("getSelection().toString()") == page.url

@@ -60,7 +60,7 @@ def test_ranking_by_harm_asks_about_harm(visit):
 def test_a_ranking_that_takes_its_time_says_so(visit):
     page = visit().open("/groups")
     held = []
-    page.route("**/groups/table*", held.append)
+    page.route("**/groups/table*", lambda route: held.append(route))
     page.get_by_role("radio", name="upper bound").check()
     expect(page.get_by_role("status").first).to_have_text("Working…")
     expect(page.locator("#table")).to_have_attribute("aria-busy", "true")

@@ -186,7 +186,7 @@ def test_the_benefit_has_its_own_scale_and_cost(client, model, query, payoffs):
 
 
 @pytest.mark.parametrize(
-    ("quantity", "reaches", "below"), [("harm", "harmful", "harmless"), ("pn", "reaches", "below")]
+    ("quantity", "reaches", "below"), [("harm", "harmful", "harmless"), ("pe", "reaches", "below")]
 )
 def test_only_pns_and_benefit_say_whom_to_treat(client, quantity, reaches, below):
     for threshold, words, kind in (0, "Reaches the threshold", reaches), (1, "Stays below the threshold", below):

@@ -49,7 +49,7 @@ class Ruled(Asked):
 
     threshold: Number | None = Field(
         None,
-        description="treat where the quantity is at least this, from 0 to 1: by default 0.5; for benefit any, by default 0",
+        description="treat where the quantity is at least this, from 0 to 1: by default 0.5, and for benefit 0",
     )
     cautious: bool = Field(False, description="decide only where the whole interval of the deciding bound agrees")
 
