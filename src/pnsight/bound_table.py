@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from pnsight.errors import QueryError, or_a_share
 from pnsight.law import FloatArray
 from pnsight.tabular import Tabular
 
@@ -119,6 +120,14 @@ class BoundTable(Tabular):
         }
         kept = {name: [values[row] for row in rows] for name, values in self.kept.items()}
         return replace(self, queries=[self.queries[row] for row in rows], kept=kept, **per_row)
+
+
+def refuse_level(level: float) -> None:
+    """Refuse a number that is no confidence of intervals: for 1 they would have no end."""
+    if not (level >= 0 and (1 + level) / 2 < 1):
+        raise QueryError(
+            f"the confidence of the intervals is {level:g}; give a number from 0 to below 1{or_a_share(level)}"
+        )
 
 
 def plain_numbers(values: FloatArray) -> list[float | None]:

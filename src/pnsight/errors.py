@@ -60,3 +60,8 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A sentence naming the nearest known word, or nothing."""
     near = get_close_matches(word, list(known), n=1, cutoff=0.5)
     return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def or_a_share(number: float) -> str:
+    """The end of a message that refuses a number as a share: what was meant, if it was given in per cent."""
+    return f"; did you mean {number / 100:g}?" if 1 < number <= 100 else "."

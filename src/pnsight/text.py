@@ -66,8 +66,8 @@ def number_of(number: int, what: str) -> str:
 
 
 def percent(share: float) -> str:
-    """A share for a sentence: never 0% or 100% for what is only nearly so."""
-    if 0 < share < 0.005 or 0.995 < share < 1:
+    """A share for a sentence: never 0% or 100% for what is only nearly so, beyond rounding."""
+    if 0 < share < 0.005 or 0.995 < share < 1 - _ROUNDING:
         return "less than 1%" if share < 0.5 else "more than 99%"
     return f"{share:.0%}"
 

@@ -63,10 +63,10 @@ def test_the_decision_is_said_in_words_and_to_screen_readers(visit):
     choose(page, "sex", "male")
     found = decide(web_models.clinic(), "sex=male", 0.2)
     expect(page.locator("#answer-title")).to_have_text({"uncertain": "Uncertain"}[str(found.decision[0])])
-    expect(page.get_by_role("status")).to_contain_text("Uncertain. PNS is between")
+    expect(page.locator("#said")).to_contain_text("Uncertain. PNS is between")
     choose(page, "region", "South")
     lower = web_models.clinic().bounds("sex=male,region=South").lower[0]
-    expect(page.get_by_role("status")).to_contain_text(f"Treat. PNS is at least {lower:.3f}")
+    expect(page.locator("#said")).to_contain_text(f"Treat. PNS is at least {lower:.3f}")
 
 
 def test_the_advice_follows_and_leads(visit):
@@ -75,6 +75,8 @@ def test_the_advice_follows_and_leads(visit):
     found = ask(web_models.clinic(), "sex=male", 0.2)
     rows = page.locator("#advice tbody tr")
     expect(rows.locator("th")).to_have_text(found.columns()["covariate"])
+    for folded in page.locator("#advice summary").all():
+        folded.click()
     first = found.columns()["covariate"][0]
     rows.get_by_role("link", name=first, exact=True).click()
     expect(page.get_by_role("group", name=first).get_by_role("radio", name="open")).to_be_focused()
@@ -82,6 +84,62 @@ def test_the_advice_follows_and_leads(visit):
     expect_bounds(page, {"sex": "male", "region": "South"})
     page.get_by_title("leave sex open").click()
     expect_bounds(page, {"region": "South"})
+
+
+def test_going_back_undoes_the_last_click_and_forward_does_it_again(visit):
+    page = visit().open("/?threshold=0.2")
+    choose(page, "sex", "male")
+    expect_bounds(page, {"sex": "male"})
+    page.get_by_label("Threshold", exact=True).fill("0.25")
+    page.wait_for_url("**/?with.sex=male&threshold=0.25")
+    choose(page, "region", "South")
+    expect_bounds(page, {"sex": "male", "region": "South"})
+    page.go_back()
+    expect_bounds(page, {"sex": "male"})
+    expect(page.get_by_role("group", name="region").get_by_role("radio", name="open")).to_be_checked()
+    expect(page.get_by_label("Threshold", exact=True)).to_have_value("0.25")
+    page.go_back()
+    expect_bounds(page, {})
+    page.go_forward()
+    expect_bounds(page, {"sex": "male"})
+    choose(page, "age", "40-95")
+    expect_bounds(page, {"sex": "male", "age": "40-95"})
+
+
+def test_the_link_is_copied_or_marked_to_be_copied(visit):
+    page = visit(permissions=["clipboard-read", "clipboard-write"]).open()
+    choose(page, "sex", "male")
+    page.wait_for_url("**/?with.sex=male")
+    expect(page.locator("#link")).to_have_text(page.url)
+    page.get_by_role("button", name="Copy link").press("Enter")
+    expect(page.locator("#copied")).to_have_text("Copied.")
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
+    page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(); }")
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.locator("#copied")).to_contain_text("The address is marked")
+    assert page.evaluate("getSelection().toString()") == page.url
+
+
+def test_a_refusal_takes_the_advice_with_it(visit):
+    page = visit().open("/?threshold=0.2")
+    expect(page.locator("#advice table").first).to_be_attached()
+    page.get_by_label("Threshold", exact=True).fill("30")
+    expect(page.locator("#answer .problem")).to_contain_text("did you mean 0.3?")
+    expect(page.locator("#advice table")).to_have_count(0)
+    expect(page.locator("#advice")).to_contain_text("Without an answer there is nothing to compare with.")
+    page.get_by_label("Threshold", exact=True).fill("0.2")
+    expect(page.locator("#advice table").first).to_be_attached()
+
+
+def test_columns_do_not_scroll_by_themselves_and_rows_do_not_jump(visit):
+    page = visit(viewport={"width": 390, "height": 844}).open()
+    tall = "document.querySelector('.covariates').getBoundingClientRect().height"
+    before = page.evaluate(tall)
+    choose(page, "sex", "male")
+    expect_bounds(page, {"sex": "male"})
+    assert page.evaluate(tall) == before
+    page.set_viewport_size({"width": 1400, "height": 900})
+    assert page.evaluate("getComputedStyle(document.querySelector('.explore .main')).overflowY") == "visible"
 
 
 def test_keys_are_enough(visit):
@@ -138,7 +196,7 @@ def test_broken_input_is_told_and_mended(visit):
     page.get_by_label("Threshold", exact=True).press("ControlOrMeta+a")
     page.keyboard.type("e")
     expect(page.locator("#answer .problem")).to_contain_text("Threshold: give a number")
-    expect(page.get_by_role("status")).to_contain_text("give a number")
+    expect(page.locator("#said")).to_contain_text("give a number")
     page.get_by_label("Threshold", exact=True).fill("0.4")
     expect_bounds(page, {})
 

@@ -22,7 +22,7 @@ def test_groups_are_ranked_sorted_filtered_and_opened(visit):
     expect(page.locator("#table tbody tr")).to_have_count(len(found))
     page.get_by_role("link", name="At most").click()
     expect(page.locator("th[aria-sort]")).to_have_attribute("aria-sort", "descending")
-    upper = [float(text) for text in page.locator("#table td[data-label='At most']").all_inner_texts()]
+    upper = [float(text) for text in page.locator("#table td[data-label='At most'] b").all_inner_texts()]
     assert upper == sorted(upper, reverse=True)
     expect(page.get_by_role("link", name="At most")).to_be_focused()
     page.keyboard.press("Enter")
@@ -32,7 +32,7 @@ def test_groups_are_ranked_sorted_filtered_and_opened(visit):
     assert all("region" in name for name in groups(page))
     page.wait_for_url("**/groups?*text=region*")
     first = page.locator("#table tbody tr").first
-    lower = first.locator("td[data-label='At least']").inner_text()
+    lower = first.locator("td[data-label='At least'] b").inner_text()
     first.get_by_role("link").click()
     expect(page.locator(".numbers tbody tr:first-child b").first).to_have_text(lower)
 
@@ -41,9 +41,40 @@ def test_ranking_by_another_end_needs_one_click(visit):
     page = visit().open("/groups")
     page.get_by_role("radio", name="upper bound").check()
     found = rank(web_models.clinic(), 50, "upper")
-    expect(page.locator("#table td[data-label='At most']").first).to_have_text(f"{found.answers.upper[0]:.3f}")
+    expect(page.locator("#table td[data-label='At most'] b").first).to_have_text(f"{found.answers.upper[0]:.3f}")
     page.reload()
     expect(page.get_by_role("radio", name="upper bound")).to_be_checked()
+
+
+def test_ranking_by_harm_asks_about_harm(visit):
+    page = visit().open("/groups")
+    page.get_by_role("radio", name="harm").check()
+    expect(page.get_by_label("Quantity")).to_have_value("harm")
+    expect(page.locator("#meaning")).to_contain_text("only if they are not treated")
+    expect(page.locator("#table")).to_contain_text("harm")
+    page.get_by_label("Quantity").select_option("pn")
+    expect(page.get_by_role("radio", name="lower bound")).to_be_checked()
+    expect(page.locator("#table")).to_contain_text("bound on PN")
+
+
+def test_a_ranking_that_takes_its_time_says_so(visit):
+    page = visit().open("/groups")
+    held = []
+    page.route("**/groups/table*", lambda route: held.append(route))
+    page.get_by_role("radio", name="upper bound").check()
+    expect(page.get_by_role("status").first).to_have_text("Working…")
+    expect(page.locator("#table")).to_have_attribute("aria-busy", "true")
+    held.pop().continue_()
+    expect(page.get_by_role("status").first).to_contain_text("groups")
+
+
+def test_printed_groups_say_what_was_asked_and_begin_on_the_first_page(visit):
+    page = visit().open("/groups?threshold=0.2")
+    page.emulate_media(media="print")
+    expect(page.locator("#table .asked")).to_be_visible()
+    expect(page.get_by_text("http://127.0.0.1")).to_be_visible()
+    expect(page.get_by_role("button", name="Copy link")).to_be_hidden()
+    assert page.locator("#table tbody tr").first.bounding_box()["y"] < 500
 
 
 def test_groups_work_without_a_script(visit):
@@ -86,7 +117,9 @@ def test_a_table_that_cannot_be_read_is_told_with_its_row(visit):
     page = visit().open("/people")
     page.get_by_label("Or its text").fill("sex\nmale\nmael\n")
     page.get_by_role("button", name="Decide", exact=True).click()
-    expect(page.locator("#result .problem")).to_contain_text("Row 2: covariate 'sex' has no level 'mael'")
+    expect(page.locator("#result .problem")).to_contain_text(
+        "Row 2 (line 3 of the file): covariate 'sex' has no level 'mael'"
+    )
     page.get_by_label("Or its text").fill("sex\nmale\n")
     page.get_by_role("button", name="Decide", exact=True).click()
     expect(page.locator("#result tbody tr")).to_have_count(1)

@@ -87,7 +87,7 @@ def test_the_benefit_can_be_ranked_asked_about_and_bought(churn, run):
     payoffs = ["--payoffs", "100,-60,0,-140"]
     assert run("rank", churn, *payoffs, *CSV).rows[0]["query"] == "group=G2"
     assert run("rank", churn, "--by", "benefit", *payoffs, *CSV).rows[0]["query"] == "group=G2"
-    assert "with probability 1.000" in run("ask", churn, *payoffs, "--cost", 1, *CSV).err
+    assert "ask for group first: it always settles the decision" in run("ask", churn, *payoffs, "--cost", 1, *CSV).err
     assert [row["query"] for row in run("select", churn, "--budget", 1, *payoffs, *CSV).rows] == ["group=G2"]
 
 
@@ -115,7 +115,7 @@ def test_ask_says_which_question_is_worth_asking(sexes, run):
     assert ended.header == ["covariate", "changes", "treat", "not", "uncertain", "unanswered", "width"]
     assert (ended.rows[0]["covariate"], float(ended.rows[0]["changes"])) == ("sex", 1.0)
     assert "as things are: X: uncertain" in ended.err
-    assert "ask for sex first: with probability 1.000" in ended.err
+    assert "ask for sex first: it always settles the decision" in ended.err
 
 
 def test_ask_shows_the_decision_after_each_answer(sexes, run):

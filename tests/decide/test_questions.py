@@ -96,16 +96,29 @@ def sexes(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("threshold", "now", "changes"),
-    [(0.2, "treat", 0.0), (0.3, "treat", 0.5), (0.4, "uncertain", 1.0), (0.45, "not", 0.5), (0.6, "not", 0.0)],
+    ("threshold", "now", "changes", "advice"),
+    [
+        (0.2, "treat", 0.0, "no single question would change the decision"),
+        (0.3, "treat", 0.5, "ask for sex first: in 50% of cases it changes the decision"),
+        (0.4, "uncertain", 1.0, "ask for sex first: it always settles the decision"),
+        (0.45, "not", 0.5, "ask for sex first: in 50% of cases it changes the decision"),
+        (0.6, "not", 0.0, "no single question would change the decision"),
+    ],
 )
-def test_asking_for_the_sex_is_worth_what_it_changes(sexes, threshold, now, changes):
+def test_asking_for_the_sex_is_worth_what_it_changes(sexes, threshold, now, changes, advice):
     found = ask(sexes, "", threshold)
     assert found.now.decision[0] == now
     assert found.columns()["changes"] == [pytest.approx(changes)]
     assert found.columns()["width"] == [pytest.approx(0, abs=1e-9)]
-    advice = "ask for sex first" if changes else "no single question"
-    assert advice in found.notes[0]
+    assert found.advice == advice
+
+
+def test_a_question_that_only_unsettles_a_decision_is_told_as_that(plug_in):
+    found = ask(plug_in, "z1=1,z2=0,z3=0,z4=1,z5=0,z6=0", 0.415)
+    columns = found.columns()
+    assert (str(found.now.decision[0]), columns["treat"][0]) == ("not", 0.0)
+    assert columns["uncertain"][0] == pytest.approx(columns["changes"][0])
+    assert found.advice.endswith("of cases it makes the decision uncertain")
 
 
 def test_a_person_known_wholly_leaves_nothing_to_ask(sexes):

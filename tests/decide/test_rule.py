@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -77,6 +79,21 @@ def test_caution_needs_intervals(plug_in):
 def test_a_threshold_must_be_a_number():
     with pytest.raises(QueryError, match="nan"):
         decided(answers(0.1, 0.2, None), float("nan"))
+
+
+@pytest.mark.parametrize(
+    ("threshold", "meant"),
+    [(30, "between 0 and 1, and 30 was given; did you mean 0.3"), (-0.1, "-0.1 was given"), (1e9, "1e.09 was given")],
+)
+def test_a_threshold_that_no_probability_can_have_is_refused(threshold, meant):
+    with pytest.raises(QueryError, match=meant):
+        decided(answers(0.1, 0.2, None), threshold)
+
+
+def test_the_ends_of_the_scale_are_thresholds_and_a_cost_may_be_any():
+    assert [str(decided(answers(0.1, 0.2, None), end).decision[0]) for end in (0, 1)] == ["treat", "not"]
+    benefit = replace(answers(0.1, 0.2, None), quantity="benefit")
+    assert str(decided(benefit, 30).decision[0]) == "not"
 
 
 def test_the_decision_stands_beside_the_query_and_before_its_answer(plug_in):

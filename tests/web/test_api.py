@@ -115,6 +115,8 @@ def test_no_queries_have_no_answers(client):
         ("bounds", {"assume": ["monotone"]}, "The tables contradict it"),
         ("ask", {"query": "sex"}, "not of the form name=level"),
         ("rank", {"by": "benefit"}, "benefit needs payoffs"),
+        ("decide", {"threshold": 30}, "a threshold for PNS lies between 0 and 1, and 30 was given; did you mean 0.3?"),
+        ("ask", {"threshold": -1, "quantity": "harm"}, "a threshold for harm lies between 0 and 1, and -1 was given."),
     ],
 )
 def test_what_the_library_refuses_is_told_with_status_400(client, path, body, said):
@@ -125,6 +127,7 @@ def test_what_the_library_refuses_is_told_with_status_400(client, path, body, sa
     ("path", "body", "said"),
     [
         ("bounds", {"level": 1}, "level: Input should be less than 1"),
+        ("bounds", {"level": 90}, "level: Input should be less than 1; did you mean 0.9?"),
         ("bounds", {"level": "0.5"}, "level: Input should be a valid number"),
         ("bounds", {"levels": 0.5}, "levels: Extra inputs are not permitted"),
         ("bounds", {"quantity": "pnn"}, "quantity: Input should be 'pns'"),

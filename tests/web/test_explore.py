@@ -14,11 +14,14 @@ import web_models
 from page_text import Element, read
 from pnsight.decide import ask, decide
 from pnsight.disclosure import suppress
+from pnsight.text import percent
 from pnsight.web import create_app
 from pnsight.web.words import QUANTITIES
+from quick_fits import quick_fits
 from web_clients import Client, client_of
 
 DECIDED = {"treat": "Treat", "not": "Do not treat", "uncertain": "Uncertain", "": "No answer"}
+MEASURED = {**DECIDED, "treat": "Reaches the threshold", "not": "Stays below the threshold"}
 
 
 def shown(found: Element, row: int = 0) -> list[str]:
@@ -54,7 +57,7 @@ def test_the_answer_shown_is_the_models(fixed, quantity, threshold, refine, caut
     page = read(client.get("/answer", params=asked | how).text)
     found = decide(model, fixed, threshold, cautious, quantity=quantity, refine=refine)
     assert shown(page) == expected(found.answers)
-    assert page.one("h2").text == DECIDED[str(found.decision[0])]
+    assert page.one("h2").text == (DECIDED if quantity == "pns" else MEASURED)[str(found.decision[0])]
     if fixed:
         assert shown(page, 1) == expected(model.bounds("", quantity, refine=refine))
         assert f"{float(model.shares(model.schema.encode(fixed))[0]):.0%} of all people" in page.text
@@ -87,7 +90,7 @@ def test_the_advice_is_that_of_ask(client, model):
     page = read(client.get("/advice?with.sex=male&threshold=0.3").text)
     found = ask(model, "sex=male", 0.3)
     assert found.advice[1:] in page.text
-    rows = page.one("tbody").every("tr")
+    rows = [row for table in page.every("tbody") for row in table.every("tr")]
     assert [row.one("th").text for row in rows] == found.columns()["covariate"]
     levels = found.by_level()
     for row in rows:
@@ -99,8 +102,53 @@ def test_the_advice_is_that_of_ask(client, model):
             )
             if asked == name
         ]
-        told = [item.text for item in row.every("li")]
+        told = [item.text for item in row.one("ul", class_="answers").every("li")]
         assert all(text.startswith(start) for text, start in zip(told, likely, strict=True))
+
+
+def test_questions_say_what_they_change_the_decision_to_and_those_that_change_nothing_are_folded(client, model):
+    for threshold in (0.1, 0.2, 0.3):
+        columns = ask(model, "", threshold).columns()
+        page = read(client.get(f"/advice?threshold={threshold}").text)
+        folded = [row.one("th").text for table in page.every("details") for row in table.one("tbody").every("tr")]
+        assert folded == [
+            name for name, often in zip(columns["covariate"], columns["changes"], strict=True) if not often
+        ]
+        for row in (row for table in page.every("tbody") for row in table.every("tr")):
+            place = columns["covariate"].index(row.one("th").text)
+            told = [item.text for item in row.one("td", class_="chance").every("li")]
+            now = str(ask(model, "", threshold).now.decision[0])
+            words = {"treat": "treat", "not": "do not treat", "uncertain": "uncertain"}
+            expected = [
+                f"{percent(columns[word][place])} {words[word]}"
+                for word in words
+                if word != now and columns[word][place]
+            ]
+            assert told == expected
+
+
+def test_few_people_like_this_are_told_with_the_answer():
+    model, found = few_people(), "with.z1=1&with.z2=1"
+    rows = model.bounds("z1=1,z2=1")
+    said = read(Client(create_app(model)).get(f"/answer?{found}").text).one("p", class_="caveat").text
+    assert said == "Only 7 people like this were seen; the answer rests on what the model learned from others."
+    assert rows.support_experimental[0] + rows.support_observational[0] == 7
+    page = read(Client(create_app(model)).get("/answer?with.z1=0").text)
+    assert not page.every("p", class_="caveat")
+    withheld = read(Client(create_app(suppress(model, 10))).get(f"/answer?{found}").text)
+    assert "Few people like this were seen, or their counts are withheld" in withheld.one("p", class_="caveat").text
+    assert "less than 1% of all people" in withheld.text or "0% of all people" in withheld.text
+
+
+def few_people() -> pnsight.Model:
+    """Four groups of people, of which one has seven."""
+    schema = pnsight.Schema.binary(["z1", "z2"])
+    many, few = [[400, 600, 300, 700]], [[1, 2, 1, 0]]
+    profiles = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=np.int32)
+    counts = np.array(many * 3 + few, dtype=np.float64)
+    study = pnsight.Study(schema, profiles, counts, np.array(many * 3 + [[1, 1, 1, 0]], dtype=np.float64))
+    with quick_fits():
+        return pnsight.ResponseTypeModel().fit(study)
 
 
 def test_the_answers_to_a_question_lead_to_the_states_they_make(client, model):
@@ -134,12 +182,49 @@ def test_the_benefit_has_its_own_scale_and_cost(client, model, query, payoffs):
     found = decide(model, fixed, 1.5, quantity="benefit", payoffs=payoffs)
     assert shown(page) == expected(found.answers)
     assert page.one("h2").text == DECIDED[str(found.decision[0])]
-    assert f"payoffs: complier {payoffs[0]}" in page.text.lower()
+    assert f"Treating is worth {payoffs[0]} for a person who responds because of it" in page.one("ul").text
 
 
-def test_harm_that_reaches_a_threshold_is_no_reason_to_treat(client):
-    assert read(client.get("/answer?quantity=harm&threshold=0").text).one("h2").text == "Reaches the threshold"
-    assert read(client.get("/answer?quantity=harm&threshold=0.99").text).one("h2").text == "Stays below the threshold"
+@pytest.mark.parametrize(
+    ("quantity", "reaches", "below"), [("harm", "harmful", "harmless"), ("pe", "reaches", "below")]
+)
+def test_only_pns_and_benefit_say_whom_to_treat(client, quantity, reaches, below):
+    for threshold, words, kind in (0, "Reaches the threshold", reaches), (1, "Stays below the threshold", below):
+        page = read(client.get(f"/answer?quantity={quantity}&threshold={threshold}").text)
+        title = page.one("h2")
+        assert title.text == words
+        assert title.every("svg", class_=kind)
+
+
+@pytest.mark.parametrize("path", ["/", "/answer", "/groups", "/people"])
+def test_a_threshold_in_per_cent_is_refused_with_what_was_meant(client, path):
+    page = read(client.get(f"{path}?threshold=30").text)
+    meant = "A threshold for PNS lies between 0 and 1, and 30 was given; did you mean 0.3?"
+    assert page.one("p", class_="problem").text == meant
+    assert "did you mean 0.9?" in read(client.get(f"{path}?level=90").text).one("p", class_="problem").text
+    assert not read(client.get("/answer?quantity=benefit&cost=30").text).every("p", class_="problem")
+
+
+def test_where_there_is_no_answer_there_is_no_advice(client):
+    for path in ("/?threshold=30", "/?assume=monotone", "/advice?threshold=30"):
+        page = read(client.get(path).text)
+        assert not page.every("table", class_="questions")
+        assert "Without an answer there is nothing to compare with." in page.text
+
+
+def test_print_says_what_was_asked_and_how(client):
+    how = "quantity=pn&threshold=0.25&cautious=yes&refine=covariates&population=pooled&level=0.5"
+    for path in ("/answer", "/groups/table"):
+        said = read(client.get(f"{path}?{how}").text).one("p", class_="asked").text
+        assert said.startswith("PN: Of those who were treated and responded, the share who needed the treatment")
+        for words in ("Threshold: 0.25.", "Intervals: 50%.", "Cautious", "Refined", "the people of both tables."):
+            assert words in said
+
+
+def test_the_page_tells_its_link(client):
+    link = read(client.get("/?threshold=0.3&with.sex=male").text).one("code", id="link").text
+    assert link == "/?with.sex=male&threshold=0.3"
+    assert read(client.get("/groups?by=upper&text=sex").text).one("code", id="link").text == "/groups?by=upper&text=sex"
 
 
 def test_a_contradicted_assumption_is_refused_with_the_evidence(client, model):

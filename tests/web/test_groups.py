@@ -7,6 +7,7 @@ import pytest
 import web_models
 from page_text import Element, read
 from pnsight.decide import rank
+from pnsight.text import as_records
 
 
 def rows(page: Element) -> list[Element]:
@@ -18,7 +19,7 @@ def names(page: Element) -> list[str]:
 
 
 def cells(page: Element, label: str) -> list[float]:
-    return [float(row.one("td", data_label=label).text) for row in rows(page)]
+    return [float(row.one("td", data_label=label).one("b").text) for row in rows(page)]
 
 
 @pytest.mark.parametrize(("by", "end"), [("lower", "At least"), ("upper", "At most")])
@@ -31,19 +32,14 @@ def test_the_groups_are_those_of_rank(client, model, by, end):
         assert note[1:] in page.text
 
 
-@pytest.mark.parametrize("by", ["benefit", "harm"])
-def test_groups_can_be_ranked_by_benefit_and_by_harm(client, model, by):
-    page = read(client.get(f"/groups?by={by}").text)
-    options = {"quantity": "benefit", "payoffs": (1, 0, 0, -1)} if by == "benefit" else {"quantity": "harm"}
-    found = rank(model, 50, "lower", **options)
-    assert cells(page, "At least") == [float(f"{value:.3f}") for value in found.answers.lower]
-
-
 def test_a_group_opens_in_the_explorer(client, model):
     page = read(client.get("/groups?quantity=pn").text)
     first = rows(page)[0]
     explored = read(client.get(first.one("a").attributes["href"]).text)
-    assert explored.one("table", class_="numbers").every("b")[0].text == first.one("td", data_label="At least").text
+    assert (
+        explored.one("table", class_="numbers").every("b")[0].text
+        == first.one("td", data_label="At least").one("b").text
+    )
 
 
 @pytest.mark.parametrize(("sort", "label"), [("lower", "At least"), ("upper", "At most")])
@@ -74,7 +70,44 @@ def test_only_groups_that_mention_a_text_are_shown(client):
     page = read(client.get("/groups?text=SEX+%3D+MALE").text)
     assert names(page) == [name for name in every if "sex = male" in name]
     assert f"{len(names(page))} of {len(every)} shown" in page.text
-    assert "No group mentions that" in read(client.get("/groups?text=nobody").text).text
+    assert f"None of the {len(every)} groups listed mentions that." in read(client.get("/groups?text=nobody").text).text
+
+
+@pytest.mark.parametrize(
+    "text", ["sex=male", "sex = male", "SEX =male", "ma sex", "region=south sex=male", "south, male"]
+)
+def test_all_words_of_the_text_must_be_mentioned_in_any_order(client, text):
+    every = names(read(client.get("/groups").text))
+    words = text.lower().replace(" =", "=").replace("= ", "=").replace(",", "").split()
+    expected = [name for name in every if all(word in name.lower().replace(" = ", "=") for word in words)]
+    assert names(read(client.get("/groups", params={"text": text}).text)) == expected != []
+
+
+def test_bounds_are_shown_with_their_intervals(client, model):
+    found = rank(model, 50).answers
+    first = rows(read(client.get("/groups").text))[0]
+    for label, end in ("At least", "lower"), ("At most", "upper"):
+        low, high = (values[0] for values in found.interval(end))
+        assert first.one("td", data_label=label).one("span").text == f"{low:.3f} to {high:.3f}"
+
+
+def test_where_nobody_is_shown_to_be_harmed_no_group_is_listed(client, model):
+    found = rank(model, 50, "harm")
+    page = read(client.get("/groups?by=harm").text)
+    assert client.get("/api/rank?by=harm&top=50").json()["groups"] == as_records(found.columns())
+    if found.answers.lower.max() > 0:
+        assert min(cells(page, "At least")) > 0
+    else:
+        assert "do not show that anybody is harmed, nor that nobody is" in page.text
+        assert not page.every("table")
+
+
+def test_ranked_by_benefit_the_payoffs_and_the_cost_count(client, model):
+    page = read(client.get("/groups?by=benefit&complier=5&cost=0.4").text)
+    found = rank(model, 50, "benefit", payoffs=(5, 0, 0, -1))
+    assert cells(page, "At least") == [float(f"{value:.3f}") for value in found.answers.lower]
+    assert page.one("input", id="cost").attributes["value"] == "0.4"
+    assert "selected" in page.one("option", value="benefit").attributes
 
 
 @pytest.mark.parametrize("query", ["by=luck", "sort=luck", "order=luck", "sort=place&order=ascending"])

@@ -48,9 +48,15 @@ def test_every_person_gets_the_decision_of_the_library(client, model):
 def test_the_page_shows_decisions_and_counts_them(client, model):
     page = read(upload(client, TABLE, "/people", threshold="0.1").text)
     found = decide(model, [{"sex": "female", "age": 60}, {"sex": "male"}, {"age": 33}], 0.1)
-    rows = shown(page)
+    rows, words = shown(page), {"treat": "treat", "not": "do not treat", "uncertain": "uncertain"}
     assert [row[0] for row in rows] == ["ann", "bo", "cy"]
-    assert [row[5] for row in rows] == [f"{value:.3f}" for value in found.answers.lower]
+    assert [row[4] for row in rows] == [words[str(word)] for word in found.decision]
+    low, high = found.answers.interval("lower")
+    ends = zip(found.answers.lower, low, high, strict=True)
+    assert [row[5] for row in rows] == [f"{value:.3f}{low:.3f} to {high:.3f}" for value, low, high in ends]
+    heads = [head.text for head in page.one("table", class_="plain").one("thead").every("th")]
+    own = ["person", "sex", "age", "decision"]
+    assert heads == [*own, "Decision", "At least", "At most", "Rows in experiment", "Rows observed"]
     assert "3 decisions: treat if PNS is at least 0.1" in page.text
     assert "kept as they are: person, decision" in page.text
     assert page.one("input", id="threshold").attributes["value"] == "0.1"
@@ -59,7 +65,7 @@ def test_the_page_shows_decisions_and_counts_them(client, model):
 def test_a_table_can_be_pasted(client):
     response = client.post("/people", data={"text": "sex\nmale\n", "quantity": "pn"})
     page = read(response.text)
-    assert "1 decision: treat if PN is at least 0.5" in page.text
+    assert "1 decision: the threshold is reached if PN is at least 0.5" in page.text
     assert page.one("textarea").text == "sex male"
 
 
@@ -85,16 +91,16 @@ def test_no_more_than_the_first_rows_are_shown(client):
 )
 def test_tables_are_read_as_programs_write_them(table):
     content = table if isinstance(table, bytes) else table.encode()
-    assert read_table(content) == {"sex": ["male", "female"], "age": ["60", "20"]}
+    assert read_table(content).columns == {"sex": ["male", "female"], "age": ["60", "20"]}
 
 
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        ("sex\nmale\nmael\n", "row 2: covariate 'sex' has no level 'mael'"),
+        ("sex\nmale\nmael\n", "row 2 (line 3 of the file): covariate 'sex' has no level 'mael'"),
         ("sexx\nmale\n", "none of them is a covariate; the covariates are sex, age, region"),
         ("age,Sex\n20,male\n", "a column 'Sex'; write it 'sex'"),
-        ("sex,age\nmale\n", "row 1 of the table has 1 values for 2 columns: sex, age"),
+        ("sex,age\nmale\n", "row 1 (line 2 of the file) has 1 value for 2 columns: sex, age"),
         ("sex,,age\nmale,1,2\n", "column 2 of the table has no name"),
         ("sex,sex\nmale,male\n", "more than one column called sex"),
         ("sex\n", "column names but no row"),
@@ -109,6 +115,21 @@ def test_a_mistake_is_named_with_its_place(client, table, said):
     response = upload(client, table, "/people") if table else client.post("/people", data={"text": ""})
     assert response.status_code == 400
     assert said in told(response)
+
+
+def test_all_mistakes_are_listed_with_their_rows_and_lines(client):
+    said = told(upload(client, '\nsex,age,note\nmael,20,"two\nlines"\n\nmale,10,\nfemale,60,\n', "/people"))
+    assert said.startswith("2 things are wrong with this table: row 1 (line 3 of the file): covariate 'sex' has no")
+    assert "row 2 (line 6 of the file): covariate 'age' cannot be 10" in said
+    said = told(upload(client, "sex,age\n" + "male\n" * 30, "/people"))
+    assert said.startswith("30 things are wrong")
+    assert said.count("has 1 value for 2 columns") == 20
+    assert said.endswith("and 10 more.")
+
+
+def test_no_answer_says_why_in_the_table(ask):
+    page = read(upload(ask("plug-in"), "sex,age,region\nfemale,20,South\n", "/people").text)
+    assert "no row of these people" in page.text or "contradict each other" in page.text
 
 
 def test_the_script_gets_a_message_as_a_part_of_the_page(client):
@@ -154,7 +175,7 @@ def test_what_is_uploaded_is_never_markup(client):
 
 
 def test_a_table_in_one_column_is_read_whatever_separates():
-    assert read_table(b"sex\nmale\n") == {"sex": ["male"]}
+    assert read_table(b"sex\nmale\n").columns == {"sex": ["male"]}
     with pytest.raises(TableError):
         read_table(b"sex\n\n")
 

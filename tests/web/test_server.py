@@ -89,6 +89,7 @@ def test_a_port_in_use_is_told_with_exit_code_2(folder, capsys):
         (["--host", "no such host"], "cannot listen at 'no such host'"),
         (["--port", "70000"], "70000 was given; expected between 0 and 65535"),
         (["--min-cell", "1"], "1 was given; expected at least 2"),
+        (["--threshold", "30"], "lies between 0 and 1, and 30 was given; did you mean 0.3?"),
     ],
 )
 def test_mistakes_end_with_exit_code_2(folder, arguments, said, capsys):
@@ -140,6 +141,14 @@ def test_a_browser_is_opened_if_asked_for(not_started, monkeypatch):
     assert opened == []
     said = []
     server.serve(web_models.plug_in(), port=0, open_browser=True, say=said.append)
+    assert opened[0] in said[0]
+
+
+def test_the_address_asks_for_the_threshold_that_was_given(not_started, monkeypatch):
+    opened, said = [], []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    server.serve(web_models.plug_in(), port=0, open_browser=True, say=said.append, threshold=0.3)
+    assert opened[0].endswith("/?threshold=0.3")
     assert opened[0] in said[0]
 
 

@@ -16,11 +16,13 @@ from pnsight.web.words import PEOPLE, QUANTITIES
 
 numbers = st.floats(-1e12, 1e12, allow_subnormal=False).map(lambda number: float(f"{number:.12g}"))
 
+shares = st.floats(0, 1, allow_subnormal=False).map(lambda number: float(f"{number:.12g}"))
+
 
 @st.composite
 def states(draw, model) -> State:
     quantity = draw(st.sampled_from(list(QUANTITIES)))
-    threshold = draw(st.none() | numbers)
+    threshold = draw(st.none() | (numbers if quantity == "benefit" else shares))
     usual = 0.0 if quantity == "benefit" else 0.5
     options = Options(
         quantity,
@@ -87,6 +89,9 @@ def test_the_threshold_of_a_benefit_is_its_cost():
         (("threshold", "nan"), "threshold is 'nan'"),
         (("threshold", "1e13"), "threshold is '1e13'"),
         (("level", "1"), "from 0 to below 1"),
+        (("level", "90"), "did you mean 0.9?"),
+        (("threshold", "30"), "lies between 0 and 1, and 30 was given; did you mean 0.3?"),
+        (("threshold", "-0.1"), "lies between 0 and 1, and -0.1 was given."),
         (("assume", "kindness"), "no assumption is called 'kindness'"),
         (("refine", "much"), "refine is 'much'"),
         (("population", "mars"), "population is 'mars'"),

@@ -9,7 +9,7 @@ from pnsight.bound_table import CROSSED, INCOHERENT, UNDEFINED
 from pnsight.bounds.benefit import Payoffs
 from pnsight.store import MODELS
 from pnsight.study import People
-from pnsight.web import about, words
+from pnsight.web import words
 
 
 def test_every_quantity_assumption_population_status_and_model_has_words():
@@ -18,10 +18,18 @@ def test_every_quantity_assumption_population_status_and_model_has_words():
     assert list(words.PEOPLE) == list(get_args(People)) == list(get_args(words.PeopleName))
     assert list(words.PAYOFFS) == list(Payoffs.__dataclass_fields__)
     assert set(words.NO_ANSWER) == {UNDEFINED, INCOHERENT, CROSSED}
-    assert set(about._MODELS) == set(MODELS)
+    assert all(model.method for model in MODELS.values())
 
 
 def test_every_decision_has_a_shape_of_its_own():
     for quantity in words.QUANTITIES:
         signs = words.signs(quantity).values()
-        assert len({sign.kind for sign in signs}) == len({sign.words for sign in signs}) == 4
+        for told in ("kind", "shape", "words", "short"):
+            assert len({getattr(sign, told) for sign in signs}) == 4
+
+
+def test_only_do_not_treat_and_harm_that_is_reached_wear_the_colour_of_bad_news():
+    assert [words.signs(quantity)["not"].kind for quantity in ("pns", "benefit", "pn", "harm")] == [
+        *["not", "not", "below", "harmless"]
+    ]
+    assert words.signs("harm")["treat"].kind == "harmful"

@@ -10,6 +10,8 @@ from typing import Annotated, TypeAlias, TypeVar
 
 import typer
 
+from pnsight.errors import or_a_share
+
 
 class Format(StrEnum):
     """How a table is written."""
@@ -64,7 +66,8 @@ def within(low: float, high: float = math.inf) -> Callable[[Number], Number]:
 
     def check(value: Number) -> Number:
         if value is not None and not low <= value <= high:
-            raise typer.BadParameter(f"{value} was given; expected {expected}.")
+            meant = or_a_share(value) if high == 1 else "."
+            raise typer.BadParameter(f"{value} was given; expected {expected}{meant}")
         return value
 
     return check

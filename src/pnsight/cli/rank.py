@@ -31,13 +31,14 @@ class By(StrEnum):
     LOWER = "lower"
     UPPER = "upper"
     BENEFIT = "benefit"
+    HARM = "harm"
 
 
 def rank(
     model: ModelArgument,
     top: Annotated[int, typer.Option("--top", help="How many to list.", callback=within(1))] = 20,
     by: Annotated[
-        By, typer.Option("--by", help="The lower bound, the upper bound, or the lower bound on benefit.")
+        By, typer.Option("--by", help="The lower bound, the upper bound, or the lower bound on benefit or harm.")
     ] = By.LOWER,
     margin: Annotated[
         float,

@@ -20,6 +20,9 @@ def serve(
     port: Annotated[
         int, typer.Option("--port", help="Port to listen at; 0 takes a free one.", callback=within(0, 65535))
     ] = 8000,
+    threshold: Annotated[
+        float | None, typer.Option("--threshold", help="Threshold to begin with, from 0 to 1; by default 0.5.")
+    ] = None,
     min_cell: MinCellOption = None,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the explorer in a browser.")] = False,
 ) -> None:
@@ -27,4 +30,4 @@ def serve(
     fitted = pnsight.load(model)
     from pnsight.web import serve as run  # loads the web libraries, which no other command needs
 
-    run(fitted, host, port, min_cell, open_browser, say)
+    run(fitted, host, port, min_cell, open_browser, say, threshold)

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from pnsight.decide.questions import Questions, ask, ask_beyond, left_open
 from pnsight.decide.ranking import Ranking, rank
-from pnsight.decide.rule import NONE, NOT, TREAT, UNCERTAIN, Decisions, decide, decided, decisions
+from pnsight.decide.rule import (
+    NONE,
+    NOT,
+    TREAT,
+    UNCERTAIN,
+    Decisions,
+    decide,
+    decided,
+    decisions,
+    refuse_threshold,
+    usual_threshold,
+)
 from pnsight.decide.selection import Selection, select
 
 __all__ = [
@@ -23,5 +34,7 @@ __all__ = [
     "decisions",
     "left_open",
     "rank",
+    "refuse_threshold",
     "select",
+    "usual_threshold",
 ]

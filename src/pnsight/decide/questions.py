@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -18,9 +18,10 @@ from pnsight.law import FloatArray
 from pnsight.models import Model
 from pnsight.schema import OPEN, Codes, QueryLike
 from pnsight.tabular import Tabular
+from pnsight.text import percent
 
-_SAME = 1e-9
-"""Probabilities nearer than this are the same."""
+NEVER = 1e-9
+"""Probabilities up to this are none, but for rounding."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,9 +64,19 @@ class Questions(Tabular):
         best = columns["changes"][0]
         if best is None:
             return "nobody fits this description, so how likely an answer is cannot be said"
-        if best < _SAME:
+        if best < NEVER:
             return "no single question would change the decision"
-        return f"ask for {columns['covariate'][0]} first: with probability {best:.3f} it changes the decision"
+        often = "it always" if best > 1 - NEVER else f"in {percent(best)} of cases it"
+        return f"ask for {columns['covariate'][0]} first: {often} {self._effect(columns)}"
+
+    def _effect(self, columns: Mapping[str, Sequence[Any]]) -> str:
+        """What the first question does to the decision where it changes it."""
+        now, changes = str(self.now.decision[0]), columns["changes"][0]
+        if now == UNCERTAIN:
+            return "settles the decision"
+        if now != NONE and columns[UNCERTAIN][0] > changes - NEVER:
+            return "makes the decision uncertain"
+        return "changes the decision"
 
     def columns(self) -> dict[str, list[Any]]:
         """One row a question, those most likely to change the decision first.

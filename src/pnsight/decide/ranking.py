@@ -18,8 +18,10 @@ from pnsight.schema import OPEN, Codes, Schema
 from pnsight.tabular import Tabular
 from pnsight.text import number_of
 
-By: TypeAlias = Literal["lower", "upper", "benefit"]
-"""What to rank by: an end of the bounds, or the lower end of the bounds on benefit."""
+By: TypeAlias = Literal["lower", "upper", "benefit", "harm"]
+"""What to rank by: an end of the bounds, or the lower end of the bounds on benefit or on harm."""
+
+_QUANTITIES = ("benefit", "harm")
 
 MOST_CANDIDATES = 200_000
 """All queries are looked at if they are no more than this, unless another number is given."""
@@ -84,8 +86,8 @@ def rank(
     top
         How many to list.
     by
-        ``"lower"``, ``"upper"``, or ``"benefit"``, the lower bound on benefit. Where the model gives intervals, the low
-        end of the bound's interval decides, since the best of many estimates is too high on average.
+        ``"lower"``, ``"upper"``, or ``"benefit"`` or ``"harm"``, the lower bound on that. Where the model gives
+        intervals, the low end of the bound's interval decides, since the best of many estimates is too high on average.
     margin
         A query is listed only if it exceeds every more general query, with more covariates open, by this much.
     least_share, least_support
@@ -97,8 +99,8 @@ def rank(
         Further arguments of `model.bounds`, such as `quantity` and `level`.
     """
     _refuse_bad_arguments(top, by, margin, least_share, most_candidates)
-    if by == "benefit":
-        options = {**options, "quantity": "benefit"}
+    if by in _QUANTITIES:
+        options = {**options, "quantity": by}
     codes, looked_at = _candidates(model.schema, most_candidates)
     share = model.shares(codes, options.get("population"))
     enough = (share >= least_share) & (least_rows(model.study, model.counts(codes)) >= least_support)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pnsight.bound_table import BoundTable
 from pnsight.bounds.question import BENEFIT
-from pnsight.errors import ModelError, QueryError
+from pnsight.errors import ModelError, QueryError, or_a_share
 from pnsight.law import FloatArray
 from pnsight.models import Model
 from pnsight.schema import QueryLike
@@ -127,12 +127,26 @@ def decide(
 
 def decided(answers: BoundTable, threshold: float | None = None, cautious: bool = False) -> Decisions:
     """The decisions that a table of bounds supports."""
-    if threshold is None:
-        threshold = 0.0 if answers.quantity == BENEFIT else 0.5
-    if not math.isfinite(threshold):
-        raise QueryError(f"the threshold is {threshold}; give a number that the bounds can be compared with, as 0.5.")
+    threshold = usual_threshold(answers.quantity) if threshold is None else threshold
+    refuse_threshold(threshold, answers.quantity)
     ends = cautious_ends(answers) if cautious else (answers.lower, answers.upper)
     return Decisions(answers, decisions(*ends, threshold), threshold, cautious)
+
+
+def usual_threshold(quantity: str) -> float:
+    """What a quantity must reach unless another number is given: one half, and any benefit at all."""
+    return 0.0 if quantity == BENEFIT else 0.5
+
+
+def refuse_threshold(threshold: float, quantity: str) -> None:
+    """Refuse a number that bounds on the quantity cannot be compared with; a cost may be more than any benefit."""
+    if not math.isfinite(threshold):
+        raise QueryError(f"the threshold is {threshold}; give a number that the bounds can be compared with, as 0.5.")
+    if quantity != BENEFIT and not 0 <= threshold <= 1:
+        name = quantity if quantity == "harm" else quantity.upper()
+        raise QueryError(
+            f"a threshold for {name} lies between 0 and 1, and {threshold:g} was given{or_a_share(threshold)}"
+        )
 
 
 def cautious_ends(answers: BoundTable) -> tuple[FloatArray, FloatArray]:

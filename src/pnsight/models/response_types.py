@@ -17,13 +17,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from pnsight.bound_table import BoundTable, settle
+from pnsight.bound_table import BoundTable, refuse_level, settle
 from pnsight.bounds import asking
 from pnsight.bounds.assumptions import AssumeLike
 from pnsight.bounds.benefit import PayoffsLike
 from pnsight.bounds.causation import Ends
 from pnsight.bounds.question import Question, Refine, refuse_to_fit
-from pnsight.errors import ModelError, QueryError
+from pnsight.errors import ModelError
 from pnsight.law import FloatArray, Law
 from pnsight.models.base import LawModel, rows_behind, support
 from pnsight.models.calibration import error_variance
@@ -134,8 +134,7 @@ class ResponseTypeModel(LawModel):
 
         What a query does not name is left open and averaged over the people of `population`, by default the model's.
         """
-        if not (level >= 0 and (1 + level) / 2 < 1):
-            raise QueryError(f"the level of the intervals is {level}; give a number from 0 to below 1, such as 0.9.")
+        refuse_level(level)
         codes = self.schema.encode(queries)
         question = asking(quantity, payoffs, assume, refine, otherwise=self.quantity)
         notes = self.notes(codes, question)

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from pnsight.decide.ranking import By
 from pnsight.web.state import LARGEST
 from pnsight.web.words import PeopleName, QuantityName
 
@@ -47,7 +48,8 @@ class Ruled(Asked):
     """How to decide: as the options of `pnsight decide`."""
 
     threshold: Number | None = Field(
-        None, description="treat where the quantity is at least this; by default 0.5, and 0 for benefit"
+        None,
+        description="treat where the quantity is at least this, from 0 to 1: by default 0.5, and for benefit 0",
     )
     cautious: bool = Field(False, description="decide only where the whole interval of the deciding bound agrees")
 
@@ -84,9 +86,7 @@ class RankRequest(Asked):
     """Which groups to list: as the options of `pnsight rank`."""
 
     top: int = Field(20, ge=1, le=1000, description="how many to list")
-    by: Literal["lower", "upper", "benefit"] = Field(
-        "lower", description="the lower bound, the upper bound, or the lower bound on benefit"
-    )
+    by: By = Field("lower", description="the lower bound, the upper bound, or the lower bound on benefit or harm")
     margin: Amount = Field(0.01, description="by how much one must exceed every more general one")
     least_share: float = Field(0.01, ge=0, le=1, description="share of the people that one must have")
     least_support: Amount = Field(100, description="rows in each table that one must have")

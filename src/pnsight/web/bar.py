@@ -9,6 +9,8 @@ from pnsight.bound_table import OK, BoundTable
 from pnsight.web.state import Options
 
 _TICKS = 4
+_NAME = 22.0
+"""Width that the name of a strip takes on a phone."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +39,22 @@ class Strip:
 
 
 @dataclass(frozen=True)
+class Label:
+    """Where the name of a strip is, and on which side of that place."""
+
+    place: float
+    right: bool
+
+
+@dataclass(frozen=True)
 class Bar:
-    """The drawing: a strip for the people asked about, one for everyone, the threshold, and the scale."""
+    """The drawing: strips for the people asked about and for everyone, whose name is beside it; threshold and scale."""
 
     group: Strip | None
     everyone: Strip | None
     threshold: float | None
     ticks: tuple[tuple[float, str], ...]
+    label: Label | None
 
 
 @dataclass(frozen=True)
@@ -92,4 +103,19 @@ def drawn(group: BoundTable, everyone: BoundTable | None, options: Options, thre
         None if everyone is None else scale.strip(everyone),
         line if 0 <= line <= 100 else None,
         scale.ticks(),
+        None if everyone is None else _label(scale.strip(everyone), line),
     )
+
+
+def _label(strip: Strip | None, threshold: float) -> Label | None:
+    """A free place beside a strip: next to it, or next to the line of the threshold; without any, on the strip."""
+    if strip is None:
+        return None
+    places = [Label(place, right) for place in (strip.rightmost, strip.leftmost, threshold) for right in (True, False)]
+    return next((label for label in places if _is_free(label, strip, threshold)), Label(strip.lower, True))
+
+
+def _is_free(label: Label, strip: Strip, threshold: float) -> bool:
+    low, high = (label.place, label.place + _NAME) if label.right else (label.place - _NAME, label.place)
+    beside = high <= strip.leftmost or low >= strip.rightmost
+    return low >= 0 and high <= 100 and beside and not low < threshold < high

@@ -5,24 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from pnsight.bounds.question import BENEFIT
 from pnsight.decide import Ranking, decided
 from pnsight.decide.ranking import By
 from pnsight.errors import PnsightError
 from pnsight.text import number_of
-from pnsight.web.ability import UNIT_PAYOFFS
 from pnsight.web.bar import Scale
 from pnsight.web.site import Site
-from pnsight.web.state import Options, State
+from pnsight.web.state import Options, Pairs, State
+from pnsight.web.views.asked import asked, confidence, in_words
 from pnsight.web.views.groups import Group, groups
-from pnsight.web.words import QUANTITIES
+from pnsight.web.words import NO_GROUP, NOBODY_KNOWN_HARMED, QUANTITIES, signs
 from pnsight.web.work import Busy
 
 TOP = 50
@@ -62,9 +61,14 @@ class Wanted:
         """What a request asks for; what is not known is as usual."""
         given = request.query_params
         by, sort, order = (given.get(name, "") for name in ("by", "sort", "order"))
-        sort = sort if sort in _titles(intervals=True, observed=True) else "place"
+        sort = sort if sort in _titles(observed=True) else "place"
         descending = order == "descending" if order else _largest_first(sort)
         return cls(by if by in ORDERS else "lower", given.get("text", "").strip(), sort, descending)
+
+    @property
+    def end(self) -> Literal["lower", "upper"]:
+        """The end of the bounds that decides."""
+        return "upper" if self.by == "upper" else "lower"
 
     @property
     def order(self) -> str:
@@ -78,15 +82,14 @@ class Wanted:
         usual = {"by": "lower", "text": "", "sort": "place", "order": ""}
         return [(name, value) for name, value in said.items() if value != usual[name]]
 
-    def options(self, options: Options) -> Options:
-        """How to ask: ranked by benefit or harm, it is the quantity as well."""
-        if self.by == "benefit":
-            return replace(options, quantity=BENEFIT, payoffs=options.payoffs or UNIT_PAYOFFS)
-        return replace(options, quantity="harm", payoffs=None) if self.by == "harm" else options
+    @property
+    def quantity(self) -> Pairs:
+        """What takes the place of the quantity asked for: ranked by benefit or harm, it is that."""
+        return [("quantity", self.by)] if self.by in QUANTITIES else []
 
     def chosen(self, found: Sequence[Group]) -> list[Group]:
         """The groups that mention the text, sorted; what is missing comes last."""
-        some = [group for group in found if self.text.casefold() in group.people.casefold()]
+        some = [group for group in found if group.mentions(self.text)]
         if self.sort in _ALPHABETICAL:
             key = {"people": lambda group: group.people, "decision": lambda group: group.sign.short}[self.sort]
             return sorted(some, key=key, reverse=self.descending)
@@ -112,6 +115,7 @@ class GroupPages:
             "groups.html",
             state,
             "/groups",
+            link=f"/groups?{self._address(state, wanted)}",
             hidden=self.site.explorer.reader.people(state),
             orders=self._orders(),
             by=wanted.by,
@@ -131,11 +135,11 @@ class GroupPages:
         return {name: words for name, words in ORDERS.items() if name not in refused}
 
     async def _shown(self, request: Request, wanted: Wanted) -> tuple[State, dict[str, Any]]:
-        state, problem = self.site.read(request)
+        state, problem = self.site.read(request, wanted.quantity)
+        options = state.options
         shown: dict[str, Any] = {"problem": problem, "groups": None, "text": wanted.text}
         if problem:
             return state, shown
-        options = wanted.options(state.options)
         try:
             found = await self._ranking(wanted, options)
         except PnsightError as error:
@@ -143,22 +147,30 @@ class GroupPages:
         except Busy:
             return state, shown
         every = groups(self.site.explorer, found, options)
-        return state, {**shown, **self._table(state, wanted, options, found), "groups": wanted.chosen(every)}
+        if options.quantity == "harm" and wanted.by != "upper":
+            every = [group for group in every if group.numbers["lower"] > 0]
+        table = self._table(state, wanted, found, len(every))
+        return state, {**shown, **table, "groups": wanted.chosen(every)}
 
     async def _ranking(self, wanted: Wanted, options: Options) -> Ranking:
-        by: By = "upper" if wanted.by == "upper" else "lower"
+        by: By = wanted.end
         asked, ranking = options.undecided, self.site.explorer.ranking
         return await self.site.rankings.get((by, asked), PATIENCE, ranking, by, asked.arguments(), TOP)
 
-    def _table(self, state: State, wanted: Wanted, options: Options, found: Ranking) -> dict[str, Any]:
+    def _table(self, state: State, wanted: Wanted, found: Ranking, listed: int) -> dict[str, Any]:
+        options = state.options
         scale, quantity = Scale.of(options), QUANTITIES[options.quantity].short
         line = scale.place(decided(found.answers, options.threshold).threshold)
-        end = "upper" if wanted.by == "upper" else "lower"
+        highest = f"{number_of(listed, 'group')} with the highest {wanted.end} bound on {quantity}"
         return {
-            "caption": f"{number_of(len(found), 'group')} with the highest {end} bound on {quantity}",
-            "total": len(found),
-            "notes": found.notes,
+            "caption": highest,
+            "total": listed,
+            "nobody": NOBODY_KNOWN_HARMED if len(found) else NO_GROUP,
+            "notes": in_words(found.notes, options) if listed else (),
+            "asked": asked(self.site.explorer, options),
             "columns": self._columns(state, wanted),
+            "level": "" if found.answers.level is None else confidence(found.answers.level),
+            "signs": tuple(signs(options.quantity).values()),
             "scale": f"{quantity} from {scale.low:g} to {scale.high:g}",
             "threshold": line if 0 <= line <= 100 else None,
         }
@@ -167,23 +179,21 @@ class GroupPages:
         return [self._column(state, wanted, name, title) for name, title in self._titles().items()]
 
     def _titles(self) -> dict[str, str]:
-        ability, study = self.site.explorer.ability, self.site.explorer.model.study
-        return _titles(ability.intervals, study.observational is not None)
+        return _titles(self.site.explorer.model.study.observational is not None)
 
     def _column(self, state: State, wanted: Wanted, name: str, title: str) -> Column:
         """Sorted by it already, the other way round."""
         now = wanted.sort == name
         descending = not wanted.descending if now else _largest_first(name)
+        address = self._address(state, replace(wanted, sort=name, descending=descending))
+        return Column(name, title, address, wanted.order if now else "")
+
+    def _address(self, state: State, wanted: Wanted) -> str:
         reader = self.site.explorer.reader
-        pairs = [
-            *reader.people(state),
-            *state.options.pairs(reader.usual),
-            *replace(wanted, sort=name, descending=descending).pairs(),
-        ]
-        return Column(name, title, urlencode(pairs), wanted.order if now else "")
+        return urlencode([*reader.people(state), *state.options.pairs(reader.usual), *wanted.pairs()])
 
 
-def _titles(intervals: bool, observed: bool) -> dict[str, str]:
+def _titles(observed: bool) -> dict[str, str]:
     """Columns of the table and their titles."""
     return {
         "place": "Rank",
@@ -192,7 +202,6 @@ def _titles(intervals: bool, observed: bool) -> dict[str, str]:
         "share": "Share of people",
         "lower": "At least",
         "upper": "At most",
-        **({"lower_low": "Interval from", "upper_high": "Interval to"} if intervals else {}),
         "support_experimental": "Rows in experiment",
         **({"support_observational": "Rows observed"} if observed else {}),
     }

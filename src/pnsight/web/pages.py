@@ -16,6 +16,7 @@ from pnsight.web.site import Site
 from pnsight.web.state import State
 from pnsight.web.views.advice import Advice, advice
 from pnsight.web.views.answer import Answer, answer
+from pnsight.web.words import NO_ADVICE
 from pnsight.web.work import Busy
 
 PATIENCE = 1.0
@@ -42,7 +43,7 @@ class Pages:
         state, problem = self.site.read(request)
         status = 400 if problem else 200  # an answer that is refused is one nevertheless
         found, problem = await self._answer(state, problem)
-        counsel = await self._advice(state, PATIENCE) if found else {"advice": None, "advice_problem": _NO_ADVICE}
+        counsel = await self._advice(state, PATIENCE) if found else _NONE
         shown = {"answer": found, "problem": problem, **counsel}
         return self.site.render.page("explore.html", state, "/", status, **shown)
 
@@ -55,7 +56,7 @@ class Pages:
     async def advice(self, request: Request) -> Response:
         """What knowing more would change."""
         state, problem = self.site.read(request)
-        counsel = {"advice": None, "advice_problem": problem} if problem else await self._advice(state, 60)
+        counsel = _NONE if problem else await self._advice(state, 60)
         return self.site.render.part("advice.html", address=self.site.explorer.reader.write(state), **counsel)
 
     async def about(self, request: Request) -> Response:
@@ -94,4 +95,4 @@ class Pages:
         return {"advice": found, "advice_problem": problem}
 
 
-_NO_ADVICE = "Without an answer there is nothing to compare with."
+_NONE = {"advice": None, "advice_problem": NO_ADVICE}

@@ -11,33 +11,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from pnsight.decide import Decisions
 from pnsight.errors import LimitError, PnsightError, TableError
-from pnsight.text import cell_text, csv_text, number_of
+from pnsight.text import csv_text
 from pnsight.web.guard import MOST_BODY
 from pnsight.web.people import MOST_BYTES, MOST_ROWS, People, decide_about
 from pnsight.web.site import Site
 from pnsight.web.state import Pairs, State
-from pnsight.web.views.shown import number
-from pnsight.web.words import QUANTITIES, Sign, signs
+from pnsight.web.views.people import Result, shown
 from pnsight.web.work import Busy
 
-SHOWN = 100
 PATIENCE = 120.0
 MOST_FIELDS = 2000
-
-
-@dataclass(frozen=True)
-class Result:
-    """Decisions as the page shows them: the first rows, and how many there are of each kind."""
-
-    summary: str
-    tally: Sequence[tuple[Sign, str]]
-    notes: Sequence[str]
-    names: Sequence[str]
-    decided: int
-    rows: Sequence[tuple[Sign, Sequence[str]]]
-    more: str
 
 
 @dataclass(frozen=True)
@@ -61,14 +45,13 @@ class PeoplePages:
             return self._page(state, 400 if problem else 200, problem, None, "")
         async with request.form(**_LIMITS) as form:
             state, status, problem, found = await self._decided(request, form)
-            return self._page(state, status, problem, shown(found) if found else None, _pasted(form)[:MOST_BYTES])
+            return self._page(state, status, problem, self._shown(state, found), _pasted(form)[:MOST_BYTES])
 
     async def result(self, request: Request) -> Response:
         """The result alone."""
         async with request.form(**_LIMITS) as form:
-            _, _, problem, found = await self._decided(request, form)
-        result = shown(found) if found else None
-        return self.site.render.part("people_result.html", problem=problem, result=result)
+            state, _, problem, found = await self._decided(request, form)
+        return self.site.render.part("people_result.html", problem=problem, result=self._shown(state, found))
 
     async def download(self, request: Request) -> Response:
         """The result as a file."""
@@ -95,6 +78,9 @@ class PeoplePages:
             return state, 503, str(error), None
         return state, 200, "", found
 
+    def _shown(self, state: State, found: People | None) -> Result | None:
+        return None if found is None else shown(self.site.explorer.model, found, state.options)
+
     def _page(self, state: State, status: int, problem: str, result: Result | None, text: str) -> Response:
         return self.site.render.page(
             "people.html",
@@ -112,35 +98,6 @@ class PeoplePages:
 
 
 _LIMITS: dict[str, Any] = {"max_files": 1, "max_fields": MOST_FIELDS, "max_part_size": MOST_BODY}
-
-
-def shown(found: People) -> Result:
-    """What the page shows of the decisions."""
-    known = signs(found.found.answers.quantity)
-    decisions = [str(word) for word in found.found.decision]
-    columns = {name: values[:SHOWN] for name, values in found.columns.items() if name != "query"}
-    names, rows = list(columns), zip(*columns.values(), strict=True)
-    kept = [f"columns that are not covariates, kept as they are: {', '.join(found.unused)}"] if found.unused else []
-    more = len(decisions) - SHOWN
-    return Result(
-        f"{number_of(len(decisions), 'decision')}: {_caption(found.found)}",
-        [(sign, f"{decisions.count(word):,}") for word, sign in known.items() if word in decisions],
-        [*found.found.answers.notes, *kept],
-        names,
-        names.index("decision"),
-        [(known[word], [_cell(cell) for cell in row]) for word, row in zip(decisions, rows, strict=False)],
-        f"and {number_of(more, 'more row')}: download them all as CSV." if more > 0 else "",
-    )
-
-
-def _caption(found: Decisions) -> str:
-    quantity = found.answers.quantity
-    return found.caption.replace(quantity, QUANTITIES[quantity].short, 1)
-
-
-def _cell(value: Any) -> str:
-    """A value as the page shows it: bounds to three decimals."""
-    return number(value) if isinstance(value, float) else cell_text(value)
 
 
 async def _content(form: FormData) -> bytes:

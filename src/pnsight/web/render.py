@@ -13,7 +13,7 @@ from pnsight.decide import NONE
 from pnsight.web.ability import UNIT_PAYOFFS
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import PREFIX, State
-from pnsight.web.words import ASSUMPTIONS, PAYOFFS, PEOPLE, QUANTITIES, signs
+from pnsight.web.words import ASSUMPTIONS, NO_ADVICE, PAYOFFS, PEOPLE, QUANTITIES, signs
 
 TABS = (("/", "Explore"), ("/groups", "Who benefits"), ("/people", "Many people"), ("/about", "About"))
 
@@ -52,6 +52,7 @@ class Render:
             assumptions=ASSUMPTIONS,
             people=PEOPLE,
             no_answer=signs("")[NONE],
+            no_advice=NO_ADVICE,
             prefix=PREFIX,
             number=_typed,
             again=None,
@@ -61,8 +62,10 @@ class Render:
         """A part of a page."""
         return HTMLResponse(self._templates.get_template(template).render(values), status)
 
-    def page(self, template: str, state: State, here: str, status: int = 200, **values: Any) -> HTMLResponse:
-        """A whole page about a state."""
+    def page(
+        self, template: str, state: State, here: str, status: int = 200, link: str = "", **values: Any
+    ) -> HTMLResponse:
+        """A whole page about a state; its link is that of the state unless there is more to it."""
         write = self.explorer.reader.write
         return self.part(
             template,
@@ -71,9 +74,14 @@ class Render:
             options=state.options,
             query=state.query,
             address=write(state),
+            link=link or _address(here, write(state)),
             address_everyone=write(state.everyone),
             **values,
         )
+
+
+def _address(path: str, query: str) -> str:
+    return f"{path}?{query}" if query else path
 
 
 def _capital(text: str) -> str:

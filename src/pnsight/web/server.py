@@ -11,6 +11,7 @@ from collections.abc import Callable
 import uvicorn
 from threadpoolctl import threadpool_limits
 
+from pnsight.decide import refuse_threshold
 from pnsight.disclosure import suppress
 from pnsight.errors import OutputError
 from pnsight.models import Model
@@ -29,6 +30,7 @@ def serve(
     min_cell: int | None = None,
     open_browser: bool = False,
     say: Callable[[str], None] = print,
+    threshold: float | None = None,
 ) -> None:
     """Serve the explorer of a fitted model until Ctrl-C.
 
@@ -44,10 +46,14 @@ def serve(
         Whether to open the explorer in a browser.
     say
         What to tell the person with.
+    threshold
+        What to begin with: the address that is told and opened asks for it. By default the usual one.
     """
+    if threshold is not None:
+        refuse_threshold(threshold, model.quantity)
     app = create_app(model if min_cell is None else suppress(model, min_cell), host)
     listening = listen(host, port)
-    address = address_of(listening, host)
+    address = address_of(listening, host) + ("" if threshold is None else f"?threshold={threshold:.12g}")
     if not is_loopback(host):
         say(
             f"warning: everyone who can reach {host} can ask this model; there is no password and no encryption. "

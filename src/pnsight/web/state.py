@@ -15,8 +15,10 @@ from urllib.parse import urlencode
 
 import numpy as np
 
+from pnsight.bound_table import refuse_level
 from pnsight.bounds.assumptions import read_assumptions
 from pnsight.bounds.question import BENEFIT, asking
+from pnsight.decide import refuse_threshold, usual_threshold
 from pnsight.errors import PnsightError, QueryError
 from pnsight.models import Model
 from pnsight.schema import OPEN, Codes
@@ -59,7 +61,7 @@ class Options:
     @property
     def reach(self) -> float:
         """What the quantity must reach."""
-        return _usual_threshold(self.quantity) if self.threshold is None else self.threshold
+        return usual_threshold(self.quantity) if self.threshold is None else self.threshold
 
     def arguments(self) -> dict[str, Any]:
         """Arguments of `Model.bounds`."""
@@ -189,14 +191,11 @@ class Reader:
         return name or None
 
 
-def _usual_threshold(quantity: str) -> float:
-    """What `decided` takes if it is given none."""
-    return 0.0 if quantity == BENEFIT else 0.5
-
-
 def _threshold(given: Mapping[str, str], quantity: str) -> float | None:
     threshold = _number(given, "cost" if quantity == BENEFIT else "threshold", None)
-    return None if threshold == _usual_threshold(quantity) else threshold
+    if threshold is not None:
+        refuse_threshold(threshold, quantity)
+    return None if threshold == usual_threshold(quantity) else threshold
 
 
 def _payoffs(given: Mapping[str, str]) -> tuple[float, ...]:
@@ -205,8 +204,7 @@ def _payoffs(given: Mapping[str, str]) -> tuple[float, ...]:
 
 def _level(given: Mapping[str, str]) -> float:
     level = _number(given, "level", LEVEL)
-    if not 0 <= level < 1:
-        raise QueryError(f"the level of the intervals is {level:g}; give a number from 0 to below 1, such as 0.9.")
+    refuse_level(level)
     return level
 
 

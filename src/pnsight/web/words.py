@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pnsight.bound_table import CROSSED, INCOHERENT, UNDEFINED
 from pnsight.bounds.assumptions import EXOGENOUS, MONOTONE
+from pnsight.bounds.question import BENEFIT
 from pnsight.decide import NONE, NOT, TREAT, UNCERTAIN
 
 QuantityName = Literal["pns", "pn", "ps", "pd", "pe", "harm", "benefit"]
@@ -25,32 +26,32 @@ class Quantity:
 QUANTITIES: dict[str, Quantity] = {
     "pns": Quantity(
         "PNS",
-        "the treatment makes the difference",
+        "treating makes the difference",
         "Of all these people, the share who respond if treated and would not if untreated.",
     ),
     "pn": Quantity(
         "PN",
-        "the treatment was needed",
+        "treating was needed",
         "Of those who were treated and responded, the share who needed the treatment to do so.",
     ),
     "ps": Quantity(
         "PS",
-        "the treatment would be enough",
+        "treating would be enough",
         "Of those who were not treated and did not respond, the share whom the treatment would have made respond.",
     ),
     "pd": Quantity(
         "PD",
-        "without it, no response",
+        "no response without treating",
         "Of all who responded, the share who would not have if untreated.",
     ),
     "pe": Quantity(
         "PE",
-        "with it, a response",
+        "a response with treating",
         "Of all who did not respond, the share who would have if treated.",
     ),
     "harm": Quantity(
         "harm",
-        "the treatment prevents the response",
+        "treating prevents the response",
         "Of all these people, the share who respond only if they are not treated.",
     ),
     "benefit": Quantity(
@@ -74,39 +75,56 @@ ASSUMPTIONS = {
 }
 
 PEOPLE = {
-    "observational": "people of the observational table",
-    "experimental": "people of the experiment",
-    "pooled": "people of both tables",
+    "observational": "the observational table",
+    "experimental": "the experiment",
+    "pooled": "both tables",
 }
 
 
 @dataclass(frozen=True)
 class Sign:
-    """How a decision is shown: a class for its colour and shape, and the words beside it."""
+    """How a decision is shown: a class for its colour, a shape, and the words beside it."""
 
     kind: str
+    shape: str
     words: str
     short: str
 
 
-_SIGNS: dict[str, Sign] = {
-    TREAT: Sign("treat", "Treat", "treat"),
-    NOT: Sign("not", "Do not treat", "do not treat"),
-    UNCERTAIN: Sign("uncertain", "Uncertain", "uncertain"),
-    NONE: Sign("none", "No answer", "no answer"),
+_UNDECIDED = {
+    UNCERTAIN: Sign("uncertain", "diamond", "Uncertain", "uncertain"),
+    NONE: Sign("none", "cross", "No answer", "no answer"),
 }
 
-_OF_HARM = {
-    **_SIGNS,
-    TREAT: Sign("treat", "Reaches the threshold", "reaches it"),
-    NOT: Sign("not", "Stays below the threshold", "stays below"),
+_TREATING = {
+    TREAT: Sign("treat", "circle", "Treat", "treat"),
+    NOT: Sign("not", "square", "Do not treat", "do not treat"),
+    **_UNDECIDED,
 }
-"""Harm that reaches a threshold is no reason to treat."""
+
+_MEASURING = {
+    TREAT: Sign("reaches", "up", "Reaches the threshold", "reaches it"),
+    NOT: Sign("below", "down", "Stays below the threshold", "stays below"),
+    **_UNDECIDED,
+}
+"""Of people who were treated, or were not, or who responded: no reason to treat others."""
+
+_HARM = {
+    **_MEASURING,
+    TREAT: replace(_MEASURING[TREAT], kind="harmful"),
+    NOT: replace(_MEASURING[NOT], kind="harmless"),
+}
+"""Harm that reaches a threshold is bad news, and harm that stays below it is good news."""
 
 
 def signs(quantity: str) -> dict[str, Sign]:
     """How decisions on a quantity are shown, by what `decide` calls them."""
-    return _OF_HARM if quantity == "harm" else _SIGNS
+    return _TREATING if decides(quantity) else _HARM if quantity == "harm" else _MEASURING
+
+
+def decides(quantity: str) -> bool:
+    """Whether reaching a threshold is a reason to treat."""
+    return quantity in ("pns", BENEFIT)
 
 
 NO_ANSWER = {
@@ -115,3 +133,12 @@ NO_ANSWER = {
     CROSSED: "The two networks of this model disagree here: the lower bound would be above the upper one.",
 }
 """Why there is no answer, by status."""
+
+NO_ADVICE = "Without an answer there is nothing to compare with."
+NO_GROUP = "No group is large enough and stands out."
+NOBODY_KNOWN_HARMED = (
+    "No group has a lower bound on harm above 0: the tables do not show that anybody is harmed, nor that nobody is."
+)
+
+FEW_ROWS = 30
+"""Where either table has fewer people than this, an answer says so."""

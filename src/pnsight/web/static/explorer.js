@@ -21,6 +21,7 @@ async function show(target, address, options = {}) {
   const control = new AbortController();
   under_way.set(target, control);
   target.setAttribute("aria-busy", "true");
+  later(() => (page("#said").textContent = "Working…"), 700, "working");
   try {
     const response = await fetch(address, { ...options, signal: control.signal });
     const text = await response.text();
@@ -32,6 +33,7 @@ async function show(target, address, options = {}) {
     fail(target, "The server does not answer. Is pnsight serve still running?");
   }
   target.removeAttribute("aria-busy");
+  clearTimeout(waiting.get("working"));
   if (target.querySelector("[data-again]")) later(() => show(target, address, options), 2000, target);
   return true;
 }
@@ -72,39 +74,124 @@ function tell(target) {
   if (found && page("#said").textContent !== found) page("#said").textContent = found;
 }
 
-/** Keep what was asked in the address, and in the links to other pages. */
-function remember(query) {
-  history.replaceState(null, "", location.pathname + (query ? `?${query}` : ""));
-  for (const link of document.querySelectorAll("a[data-keep]")) link.search = query;
+/** Keep what was asked in the address, as a step that one can go back from or not, and in the links to other pages. */
+function remember(query, step = false) {
+  const address = location.pathname + (query ? `?${query}` : "");
+  if (step && address !== location.pathname + location.search) history.pushState(null, "", address);
+  else history.replaceState(null, "", address);
+  const kept = new URLSearchParams(query);
+  for (const own of ["by", "text", "sort", "order"]) kept.delete(own);
+  for (const link of document.querySelectorAll("a[data-keep]")) link.search = kept.size ? kept : "";
+  tellAddress();
+}
+
+/** Say what the quantity that is chosen means. */
+function tellMeaning() {
+  page("#meaning").textContent = page("#quantity").selectedOptions[0].dataset.meaning;
+}
+
+// --- sharing ---------------------------------------------------------------------------------------------
+
+function tellAddress() {
+  if (page("#link")) page("#link").textContent = location.href;
+}
+
+/** Copy the address; where the browser does not allow that, mark it for the person to copy. */
+async function copyAddress() {
+  try {
+    await navigator.clipboard.writeText(location.href);
+    page("#copied").textContent = "Copied.";
+  } catch {
+    getSelection().selectAllChildren(page("#link"));
+    page("#link").focus();
+    page("#copied").textContent = "The address is marked: copy it with Ctrl+C or ⌘C.";
+  }
+  later(() => (page("#copied").textContent = ""), 8000, "copied");
+}
+
+function shareable() {
+  if (!page("#copy")) return;
+  page("#copy").hidden = false;
+  tellAddress();
+  document.addEventListener("click", (event) => {
+    if (event.target.id === "copy") copyAddress();
+  });
 }
 
 // --- the explorer ----------------------------------------------------------------------------------------
 
 function explore(form) {
-  const answer = page("#answer"), advice = page("#advice"), summary = page("#summary");
+  let step = false;
 
   async function ask() {
-    if (refused(form, answer)) return;
+    const answer = page("#answer"), advice = page("#advice");
+    if (refused(form, answer)) return withoutAdvice();
     const query = saidBy(form).toString();
     const suffix = query ? `?${query}` : "";
     if (!(await show(answer, form.dataset.answer + suffix))) return;
     tell(answer);
-    remember(answer.querySelector("[data-address]")?.dataset.address ?? query);
-    const decision = answer.querySelector(".decision");
-    const bounds = [...answer.querySelectorAll(".numbers tbody tr:first-child b")].map((end) => end.textContent);
-    summary.replaceChildren(...(decision?.cloneNode(true).childNodes ?? []), ` ${bounds.join(" to ")}`);
-    const meaning = answer.querySelector("[data-meaning]")?.dataset.meaning;
-    if (meaning) page("#meaning").textContent = meaning;
-    if (advice) await show(advice, form.dataset.advice + suffix);
+    remember(answer.querySelector("[data-address]")?.dataset.address ?? query, step);
+    step = false;
+    summarise();
+    if (answer.querySelector(".problem")) withoutAdvice();
+    else if (advice) await show(advice, form.dataset.advice + suffix);
   }
 
-  form.addEventListener("change", () => later(ask, 0, form));
+  /** Ask soon; a click is a step to go back from, what is typed is not. */
+  function soon(milliseconds, click) {
+    step ||= click;
+    later(ask, milliseconds, form);
+  }
+
+  function summarise() {
+    const decision = page("#answer .decision");
+    const bounds = [...document.querySelectorAll("#answer .numbers tbody tr:first-child b")].map((end) => end.textContent);
+    page("#summary").replaceChildren(...(decision?.cloneNode(true).childNodes ?? []), ` ${bounds.join(" to ")}`);
+  }
+
+  /** Advice is about an answer: without one it goes. */
+  function withoutAdvice() {
+    const advice = page("#advice");
+    summarise();
+    if (!advice) return;
+    under_way.get(advice)?.abort();
+    advice.removeAttribute("aria-busy");
+    const hint = document.createElement("p");
+    hint.className = "hint";
+    hint.textContent = advice.dataset.without;
+    advice.replaceChildren(advice.querySelector("h2"), hint);
+  }
+
+  /** Show the page of the address, after going back or forward. */
+  async function restore() {
+    under_way.forEach((control) => control.abort());
+    clearTimeout(waiting.get(form));
+    try {
+      const found = new DOMParser().parseFromString(await (await fetch(location.href)).text(), "text/html");
+      form.replaceChildren(...found.querySelector("#explore").childNodes);
+      page("#summary").replaceChildren(...found.querySelector("#summary").childNodes);
+    } catch {
+      return location.reload();
+    }
+    remember(location.search.slice(1));
+    tell(page("#answer"));
+    begin();
+  }
+
+  function begin() {
+    findable(form);
+    if (page("#copy")) page("#copy").hidden = false;
+    const advice = page("#advice");
+    if (advice?.querySelector("[data-again]")) show(advice, form.dataset.advice + location.search);
+  }
+
+  form.addEventListener("change", (event) => soon(0, event.target.type !== "number"));
   form.addEventListener("input", (event) => {
-    if (event.target.type === "number") later(ask, 300, form);
+    if (event.target.type === "number") soon(300, false);
   });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    later(ask, 0, form);
+    soon(0, false);
   });
   form.addEventListener("click", (event) => {
     const link = event.target.closest("a");
@@ -115,8 +202,9 @@ function explore(form) {
     else if ("everyone" in link.dataset) form.querySelectorAll(".chip.open input").forEach((open) => (open.checked = true));
     else return;
     event.preventDefault();
-    if (!link.dataset.focus) later(ask, 0, form);
+    if (!link.dataset.focus) soon(0, true);
   });
+  addEventListener("popstate", restore);
 
   function choose(name, level) {
     const group = [...form.querySelectorAll("fieldset[data-name]")].find((each) => each.dataset.name === name);
@@ -131,8 +219,7 @@ function explore(form) {
     group.querySelector("input:checked").focus({ preventScroll: true });
   }
 
-  findable(form);
-  if (advice?.querySelector("[data-again]")) show(advice, form.dataset.advice + location.search);
+  begin();
 }
 
 /** Show only the covariates that mention what is typed. */
@@ -167,8 +254,18 @@ function live(form) {
     const query = posted ? "" : saidBy(form).toString();
     if (!(await show(target, form.dataset.fragment + (query ? `?${query}` : ""), options))) return;
     tell(target);
-    if (!posted) history.replaceState(null, "", location.pathname + (query ? `?${query}` : ""));
+    if (!posted) remember(query);
     else target.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Groups ranked by benefit or by harm are asked about that. */
+  function agree(changed) {
+    const { by, quantity } = form.elements;
+    const named = [...quantity.options].find((each) => each.value === by?.value);
+    if (!named || named.selected) return;
+    if (changed.name === "by") named.selected = true;
+    else if (changed.name === "quantity") by.value = "lower";
+    tellMeaning();
   }
 
   form.addEventListener("submit", (event) => {
@@ -177,7 +274,10 @@ function live(form) {
     send();
   });
   if (!posted) {
-    form.addEventListener("change", () => later(send, 0, form));
+    form.addEventListener("change", (event) => {
+      agree(event.target);
+      later(send, 0, form);
+    });
     form.addEventListener("input", (event) => {
       if (event.target.type !== "radio" && event.target.type !== "checkbox") later(send, 250, form);
     });
@@ -188,7 +288,7 @@ function live(form) {
       const place = [...target.querySelectorAll("a[data-swap]")].indexOf(link);
       const search = new URL(link.href).search;
       if (await show(target, link.dataset.swap)) {
-        history.replaceState(null, "", location.pathname + search);
+        remember(search.slice(1));
         form.elements.sort.value = new URLSearchParams(search).get("sort") ?? "place";
         target.querySelectorAll("a[data-swap]")[place]?.focus();
       }
@@ -197,5 +297,7 @@ function live(form) {
   if (target.querySelector("[data-again]")) show(target, form.dataset.fragment + location.search);
 }
 
+shareable();
+document.addEventListener("change", (event) => event.target.id === "quantity" && tellMeaning());
 if (page("#explore")) explore(page("#explore"));
 document.querySelectorAll("form[data-live]").forEach(live);

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pnsight.bound_table import OK
-from pnsight.decide import Questions
+from pnsight.decide import NOT, TREAT, UNCERTAIN, Questions
+from pnsight.decide.questions import NEVER
 from pnsight.text import percent
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import State
@@ -27,22 +29,32 @@ class Level:
 
 
 @dataclass(frozen=True)
+class Change:
+    """Another decision that a question may lead to: how likely, and its part of a bar in per cent."""
+
+    sign: Sign
+    likely: str
+    begins: float
+    width: float
+
+
+@dataclass(frozen=True)
 class Asked:
-    """A question: which covariate, how likely it changes the decision, and its answers."""
+    """A question: which covariate, what it may change the decision to (None if it cannot be said), and its answers."""
 
     place: int
     name: str
-    changes: str
-    width: float
+    changes: Sequence[Change] | None
     levels: Sequence[Level]
 
 
 @dataclass(frozen=True)
 class Advice:
-    """All questions, best first."""
+    """All questions, best first; those that change nothing apart."""
 
     advice: str
     questions: Sequence[Asked]
+    idle: Sequence[Asked]
     signs: Sequence[Sign]
 
 
@@ -50,25 +62,47 @@ def advice(explorer: Explorer, state: State) -> Advice:
     """What knowing one more covariate would change."""
     found = explorer.questions(state)
     columns = found.columns()
-    order = zip(columns["covariate"], columns["changes"], strict=True)
     rows: dict[str, list[int]] = {}
     for row, name in enumerate(found.covariate):
         rows.setdefault(name, []).append(row)
+    every = [
+        _asked(explorer, state, found, name, _changes(found, columns, place), rows[name])
+        for place, name in enumerate(columns["covariate"])
+    ]
     said = found.advice
     return Advice(
         said[0].upper() + said[1:] + ".",
-        [_asked(explorer, state, found, name, changes, rows[name]) for name, changes in order],
+        [question for question in every if question.changes != ()],
+        [question for question in every if question.changes == ()],
         tuple(signs(state.options.quantity).values()),
     )
 
 
+def _changes(found: Questions, columns: Mapping[str, Sequence[Any]], place: int) -> tuple[Change, ...] | None:
+    """Other decisions than now that a question may lead to."""
+    if columns["changes"][place] is None:
+        return None
+    now, known, begins = str(found.now.decision[0]), signs(found.now.answers.quantity), 0.0
+    changes: list[Change] = []
+    for word in (TREAT, NOT, UNCERTAIN):
+        likely = columns[word][place]
+        if word != now and likely > NEVER:
+            changes.append(Change(known[word], percent(likely), round(begins, 2), round(100 * likely, 2)))
+            begins += 100 * likely
+    return tuple(changes)
+
+
 def _asked(
-    explorer: Explorer, state: State, found: Questions, name: str, changes: float | None, rows: Sequence[int]
+    explorer: Explorer,
+    state: State,
+    found: Questions,
+    name: str,
+    changes: tuple[Change, ...] | None,
+    rows: Sequence[int],
 ) -> Asked:
     place = explorer.schema.names.index(name)
     levels = [_level(explorer, state.knowing(place, code), found, row) for code, row in enumerate(rows)]
-    likely = NOTHING if changes is None else percent(changes)
-    return Asked(place, name, likely, round(100 * (changes or 0.0), 2), levels)
+    return Asked(place, name, changes, levels)
 
 
 def _level(explorer: Explorer, state: State, found: Questions, row: int) -> Level:

@@ -11,10 +11,12 @@ from pnsight.bound_table import OK, BoundTable
 from pnsight.decide import NONE, Decisions
 from pnsight.errors import PnsightError
 from pnsight.schema import OPEN
-from pnsight.text import count_text, percent
+from pnsight.text import count_text
 from pnsight.web.bar import Bar, drawn
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import State
+from pnsight.web.views.asked import asked, confidence, in_words
+from pnsight.web.views.few import caveat, share_words
 from pnsight.web.views.shown import NOTHING, number
 from pnsight.web.words import NO_ANSWER, QUANTITIES, Sign, signs
 
@@ -61,8 +63,9 @@ class Answer:
     level: str
     threshold: str
     quantity: str
-    meaning: str
+    caveat: str
     notes: Sequence[str]
+    asked: Sequence[str]
     address: str
 
 
@@ -80,14 +83,15 @@ def answer(explorer: Explorer, state: State) -> Answer:
         reason,
         f"{sign.words}. {reason}",
         known,
-        percent(explorer.share(state)) if known else "",
+        share_words(explorer.model, explorer.share(state)) if known else "",
         lines,
         drawn(found.answers, everyone if known else None, state.options, found.threshold),
-        "" if found.answers.level is None else f"{found.answers.level:.0%}",
+        "" if found.answers.level is None else confidence(found.answers.level),
         f"{found.threshold:g}",
         quantity.short,
-        quantity.meaning,
-        found.answers.notes,
+        caveat(explorer.model, found.answers),
+        in_words(found.answers.notes, state.options),
+        asked(explorer, state.options),
         explorer.reader.write(state),
     )
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,17 +16,31 @@ from pnsight.web.state import Options, State
 from pnsight.web.views.shown import described, number
 from pnsight.web.words import Sign, signs
 
+_ENDS = ("lower", "upper")
+_ROWS = ("support_experimental", "support_observational")
+_EQUALS = re.compile(r"\s*=\s*")
+
 
 @dataclass(frozen=True)
 class Group:
-    """A subpopulation of a ranking; numbers to sort by, and the same in words."""
+    """A subpopulation of a ranking, by the terms that describe it; numbers to sort by, and the same in words."""
 
-    people: str
+    terms: tuple[str, ...]
     address: str
     sign: Sign
     strip: Strip | None
     numbers: dict[str, float]
     shown: dict[str, str]
+
+    @property
+    def people(self) -> str:
+        """The terms in a line."""
+        return ", ".join(self.terms)
+
+    def mentions(self, text: str) -> bool:
+        """Whether every word of the text is in the description, in any order and with spaces around ``=`` or not."""
+        people = _closed_up(self.people)
+        return all(word in people for word in _closed_up(text).replace(",", " ").split())
 
 
 def groups(explorer: Explorer, found: Ranking, options: Options) -> list[Group]:
@@ -47,14 +63,15 @@ def _group(
     sign: Sign,
     scale: Scale,
 ) -> Group:
-    names = ("share", "lower", "upper", "lower_low", "upper_high", "support_experimental", "support_observational")
-    numbers = {name: _or_nan(columns[name][row]) for name in names}
+    numbers = {name: _or_nan(columns[name][row]) for name in ("share", "lower", "upper", *_ROWS)}
     numbers["place"] = float(row + 1)
-    shown = {name: number(value) for name, value in numbers.items()}
-    shown["share"] = percent(numbers["share"])
-    shown |= {name: count_text(numbers[name]) for name in names[-2:]}
-    shown["interval"] = "" if math.isnan(numbers["lower_low"]) else f"{shown['lower_low']} to {shown['upper_high']}"
-    shown["place"] = str(row + 1)
+    shown = {
+        "place": str(row + 1),
+        "share": percent(numbers["share"]),
+        **{end: number(numbers[end]) for end in _ENDS},
+        **{f"{end}_interval": interval(columns, end, row) for end in _ENDS},
+        **{name: count_text(numbers[name]) for name in _ROWS},
+    }
     return Group(
         described(explorer.schema, state),
         explorer.reader.write(state),
@@ -63,6 +80,16 @@ def _group(
         numbers,
         shown,
     )
+
+
+def interval(columns: Mapping[str, Sequence[Any]], end: str, row: int) -> str:
+    """The interval of one end, empty without one."""
+    low, high = (_or_nan(columns[f"{end}_{side}"][row]) for side in ("low", "high"))
+    return "" if math.isnan(low) else f"{number(low)} to {number(high)}"
+
+
+def _closed_up(text: str) -> str:
+    return _EQUALS.sub("=", text.casefold())
 
 
 def _or_nan(value: float | None) -> float:

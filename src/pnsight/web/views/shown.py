@@ -17,7 +17,7 @@ def number(value: float) -> str:
     return f"{value:,.3f}" if abs(value) < 1000 else f"{value:,.1f}"
 
 
-def described(schema: Schema, state: State) -> str:
-    """The people of a state, in words."""
-    query = schema.query(state.codes[0])
-    return query.words if query.fixed else "Everyone"
+def described(schema: Schema, state: State) -> tuple[str, ...]:
+    """The people of a state, in words: one for each thing known about them."""
+    fixed = schema.query(state.codes[0]).fixed
+    return tuple(f"{name} = {level}" for name, level in fixed.items()) or ("Everyone",)
