@@ -97,20 +97,18 @@ class Scale:
 def drawn(group: BoundTable, everyone: BoundTable | None, options: Options, threshold: float) -> Bar:
     """The drawing of one answer."""
     scale = Scale.of(options)
-    line = scale.place(threshold)
+    line, beneath = scale.place(threshold), None if everyone is None else scale.strip(everyone)
     return Bar(
         scale.strip(group),
-        None if everyone is None else scale.strip(everyone),
+        beneath,
         line if 0 <= line <= 100 else None,
         scale.ticks(),
-        None if everyone is None else _label(scale.strip(everyone), line),
+        None if beneath is None else _label(beneath, line),
     )
 
 
-def _label(strip: Strip | None, threshold: float) -> Label | None:
+def _label(strip: Strip, threshold: float) -> Label:
     """A free place beside a strip: next to it, or next to the line of the threshold; without any, on the strip."""
-    if strip is None:
-        return None
     places = [Label(place, right) for place in (strip.rightmost, strip.leftmost, threshold) for right in (True, False)]
     return next((label for label in places if _is_free(label, strip, threshold)), Label(strip.lower, True))
 
