@@ -95,12 +95,14 @@ def test_of_very_many_queries_those_that_fix_few_covariates_are_looked_at():
 @pytest.mark.parametrize(("covariates", "fixed"), [(11, None), (12, 3), (50, 3), (80, 2), (400, 1)])
 def test_no_more_queries_are_looked_at_than_there_is_time_for(covariates, fixed):
     found = rank(pnsight.PlugIn().fit(wide(covariates)), top=1, least_share=1, least_support=1)
-    told = "all queries" if fixed is None else f"fix up to {fixed} covariate"
+    told = "all 177,147 groups" if fixed is None else f"fix up to {fixed} covariate"
     assert told in found.notes[0]
     assert lattice.general_size(Schema.binary(map(str, range(covariates))), fixed or 0) <= MOST_CANDIDATES
 
 
-@pytest.mark.parametrize(("most", "told"), [(59_049, "all queries"), (59_048, "up to 3 cov"), (200, "up to 1 cov")])
+@pytest.mark.parametrize(
+    ("most", "told"), [(59_049, "all 59,049 groups"), (59_048, "up to 3 cov"), (200, "up to 1 cov")]
+)
 def test_fewer_queries_are_looked_at_if_asked_for(plug_in, most, told):
     assert told in rank(plug_in, most_candidates=most).notes[0]
 
