@@ -42,10 +42,6 @@ HEADLINES = ("pns", "pn", "ps", "harm")
 HELPED_LESS_HARMED = Payoffs(complier=1, always=0, never=0, defier=-1)
 """The benefit by which is the net effect: those helped less those harmed."""
 
-NOBODY_KNOWN_HARMED = (
-    "No group has a lower bound on harm above 0: the tables do not show that anybody is harmed, nor that nobody is."
-)
-
 
 @dataclass(frozen=True)
 class Asked:
@@ -165,7 +161,7 @@ def harmed(asked: Asked) -> Groups:
         return Groups("harm", refused=str(error))
     ranked = _ranked(asked, found, None)
     some = tuple(answer for answer in ranked.answers if answer.lower)
-    return Groups("harm", some, ranked.notes if some else (NOBODY_KNOWN_HARMED,))
+    return Groups("harm", some, ranked.notes if some else (words.NOBODY_KNOWN_HARMED,))
 
 
 def _ranked(asked: Asked, found: Ranking, threshold: float | None) -> Groups:

@@ -15,13 +15,14 @@ from starlette.routing import BaseRoute, Route
 from pnsight.decide import Ranking, decided
 from pnsight.decide.ranking import By
 from pnsight.errors import PnsightError
+from pnsight.report.words import NOBODY_KNOWN_HARMED
 from pnsight.text import number_of
 from pnsight.web.bar import Scale
 from pnsight.web.site import Site
 from pnsight.web.state import Options, Pairs, State
 from pnsight.web.views.asked import asked, confidence, in_words
 from pnsight.web.views.groups import Group, groups
-from pnsight.web.words import NO_GROUP, NOBODY_KNOWN_HARMED, QUANTITIES, signs
+from pnsight.web.words import NO_GROUP, QUANTITIES, signs
 from pnsight.web.work import Busy
 
 TOP = 50

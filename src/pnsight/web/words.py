@@ -136,9 +136,6 @@ NO_ANSWER = {
 
 NO_ADVICE = "Without an answer there is nothing to compare with."
 NO_GROUP = "No group is large enough and stands out."
-NOBODY_KNOWN_HARMED = (
-    "No group has a lower bound on harm above 0: the tables do not show that anybody is harmed, nor that nobody is."
-)
 
 FEW_ROWS = 30
 """Where either table has fewer people than this, an answer says so."""
