@@ -23,6 +23,11 @@ By: TypeAlias = Literal["lower", "upper", "benefit", "harm"]
 
 _QUANTITIES = ("benefit", "harm")
 
+NOBODY_KNOWN_HARMED = (
+    "No group has a lower bound on harm above 0: the tables do not show that anybody is harmed, nor that nobody is."
+)
+"""What to say where a ranking by harm finds no group above 0."""
+
 MOST_CANDIDATES = 200_000
 """All queries are looked at if they are no more than this, unless another number is given."""
 

@@ -14,7 +14,7 @@ from pnsight.bound_table import ROUNDING, BoundTable, plain_numbers
 from pnsight.bounds.benefit import Payoffs, PayoffsLike
 from pnsight.bounds.question import BENEFIT
 from pnsight.decide import NOT, TREAT, UNCERTAIN, Ranking, ask, decided, rank, select
-from pnsight.decide.ranking import MOST_CANDIDATES
+from pnsight.decide.ranking import MOST_CANDIDATES, NOBODY_KNOWN_HARMED
 from pnsight.errors import PnsightError
 from pnsight.law import FloatArray
 from pnsight.models import Model, PlugIn, ResponseTypeModel
@@ -161,7 +161,7 @@ def harmed(asked: Asked) -> Groups:
         return Groups("harm", refused=str(error))
     ranked = _ranked(asked, found, None)
     some = tuple(answer for answer in ranked.answers if answer.lower)
-    return Groups("harm", some, ranked.notes if some else (words.NOBODY_KNOWN_HARMED,))
+    return Groups("harm", some, ranked.notes if some else (NOBODY_KNOWN_HARMED,))
 
 
 def _ranked(asked: Asked, found: Ranking, threshold: float | None) -> Groups:

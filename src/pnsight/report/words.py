@@ -26,10 +26,6 @@ NAMES = {
     "benefit": "Benefit",
 }
 
-NOBODY_KNOWN_HARMED = (
-    "No group has a lower bound on harm above 0: the tables do not show that anybody is harmed, nor that nobody is."
-)
-
 BOUNDS = (
     "Nobody is seen both treated and untreated, so the share of people for whom the treatment makes the difference "
     "cannot be counted. The two tables together confine it. The bounds of a group are the tightest that follow from "

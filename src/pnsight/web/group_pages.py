@@ -13,9 +13,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from pnsight.decide import Ranking, decided
-from pnsight.decide.ranking import By
+from pnsight.decide.ranking import NOBODY_KNOWN_HARMED, By
 from pnsight.errors import PnsightError
-from pnsight.report.words import NOBODY_KNOWN_HARMED
 from pnsight.text import number_of
 from pnsight.web.bar import Scale
 from pnsight.web.site import Site
