@@ -62,6 +62,15 @@ def run(attempt) -> Run:
 
 
 @pytest.fixture
+def model(run, tmp_path):
+    """Folder of a plug-in fitted to a small sample of the mediator population."""
+    run("simulate", "mediator", "--experimental", 3000, "--observational", 3000, "--out", tmp_path)
+    tables = [tmp_path / f"{name}.parquet" for name in ("experimental", "observational")]
+    run("fit", *tables, "--treatment", "x", "--outcome", "y", "--model", "plug-in", "--out", tmp_path / "model")
+    return tmp_path / "model"
+
+
+@pytest.fixture
 def churn(run, tmp_path):
     """A model of case E, two groups of customers of whom only trials are known."""
     table = write_csv(tmp_path / "t.csv", "group,x,y", *(rows(counts, f"{name},") for name, counts in CHURN.items()))

@@ -2,17 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
 import pnsight
-
-
-@pytest.fixture
-def model(run, tmp_path):
-    run("simulate", "mediator", "--experimental", 3000, "--observational", 3000, "--out", tmp_path)
-    tables = [tmp_path / f"{name}.parquet" for name in ("experimental", "observational")]
-    run("fit", *tables, "--treatment", "x", "--outcome", "y", "--model", "plug-in", "--out", tmp_path / "model")
-    return tmp_path / "model"
 
 
 def test_an_exported_model_has_no_small_count_and_says_what_is_withheld(model, run, tmp_path):

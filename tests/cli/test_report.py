@@ -10,14 +10,6 @@ import pytest
 import pnsight
 
 
-@pytest.fixture
-def model(run, tmp_path):
-    run("simulate", "mediator", "--experimental", 3000, "--observational", 3000, "--out", tmp_path)
-    tables = [tmp_path / f"{name}.parquet" for name in ("experimental", "observational")]
-    run("fit", *tables, "--treatment", "x", "--outcome", "y", "--model", "plug-in", "--out", tmp_path / "model")
-    return tmp_path / "model"
-
-
 def test_a_page_is_written_whole_and_nothing_else(model, run, tmp_path):
     (tmp_path / "out").mkdir()
     ended = run("report", model, "--out", tmp_path / "out" / "report.html", "--title", "Who responds")

@@ -12,6 +12,7 @@ from pnsight.decide import Decisions
 from pnsight.errors import LimitError, QueryError, TableError, listed
 from pnsight.schema import Codes, Schema
 from pnsight.tabular import beside
+from pnsight.text import number_of
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import Options
 
@@ -111,7 +112,7 @@ def _columns(header: list[str], rows: Any) -> Table:
         people.append(row)
         lines.append(begins)
         if len(row) != len(header):
-            has = f"{len(row)} value{'' if len(row) == 1 else 's'} for {len(header)} columns: {listed(header)}."
+            has = f"{number_of(len(row), 'value')} for {len(header)} columns: {listed(header)}."
             uneven.append(f"{_place(len(lines), begins)} has {has}")
         if len(people) > MOST_ROWS:
             raise LimitError(f"the table has more than {MOST_ROWS:,} people, the most that are read here.")
