@@ -247,3 +247,13 @@ def test_arrays_of_another_model_are_refused(folder):
 def test_every_model_is_known_by_its_own_name():
     assert store.MODELS["plug-in"] is PlugIn
     assert all(kind.name == name for name, kind in store.MODELS.items())
+
+
+def test_arrays_in_which_anything_was_changed_are_refused(tmp_path):
+    pnsight.save(PlugIn().fit(words_study()), tmp_path)
+    (arrays,) = tmp_path.glob("*.safetensors")
+    content = bytearray(arrays.read_bytes())
+    content[-1] ^= 0xFF
+    arrays.write_bytes(content)
+    with pytest.raises(ModelError, match="are not those that were written; fit the model again"):
+        pnsight.load(tmp_path)

@@ -10,7 +10,14 @@ from pathlib import Path
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A scratch file beside `path` to write to, which takes its place at the end, or goes if anything fails."""
+    """A scratch file beside `path` to write to, which takes its place at the end, or goes if anything fails.
+
+    A link is followed. What is neither a file nor missing, such as a pipe or a device, is written to as it is.
+    """
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        yield path
+        return
     scratch = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         yield scratch

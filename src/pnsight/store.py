@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from safetensors import SafetensorError
-from safetensors.numpy import load_file, save
+from safetensors.numpy import load, save
 
 from pnsight._version import __version__
 from pnsight.errors import ModelError, OutputError, listed
@@ -53,7 +53,7 @@ def save_model(model: Model, folder: str | os.PathLike[str]) -> None:
     learned = {f"model.{key}": value for key, value in arrays.items()}
     # safetensors writes an array as it lies in memory, whatever its strides say
     content = save({name: np.ascontiguousarray(array) for name, array in {**study_arrays, **learned}.items()})
-    file = f"arrays-{hashlib.sha256(content).hexdigest()[:16]}.safetensors"
+    file = _name_of(content)
     description = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -127,11 +127,20 @@ def _description(path: Path) -> dict[str, Any]:
     return description
 
 
+def _name_of(arrays: bytes) -> str:
+    """The file name of arrays, by their content."""
+    return f"arrays-{hashlib.sha256(arrays).hexdigest()[:16]}.safetensors"
+
+
 def _arrays(path: Path) -> dict[str, np.ndarray[Any, Any]]:
     try:
-        return load_file(path)
+        content = path.read_bytes()
+        found = load(content)
     except (OSError, SafetensorError) as error:
         raise ModelError(f"the model's arrays {str(path)!r} cannot be read ({error}); fit the model again.") from None
+    if path.name != _name_of(content):
+        raise ModelError(f"the model's arrays {str(path)!r} are not those that were written; fit the model again.")
+    return found
 
 
 def _refuse_foreign(path: Path) -> None:

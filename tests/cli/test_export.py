@@ -37,3 +37,11 @@ def test_a_folder_of_other_things_is_refused(model, attempt, tmp_path):
     ended = attempt("export", model, "--out", tmp_path / "mine")
     assert ended.code == 2
     assert "the folder holds other files" in ended.err
+
+
+def test_the_model_is_not_replaced_by_its_own_export(model, attempt):
+    before = sorted((path.name, path.read_bytes()) for path in model.iterdir())
+    ended = attempt("export", model, "--out", model / ".." / model.name)
+    assert ended.code == 2
+    assert "is the model itself" in ended.err
+    assert sorted((path.name, path.read_bytes()) for path in model.iterdir()) == before

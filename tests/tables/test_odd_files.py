@@ -73,6 +73,19 @@ def test_codes_that_differ_only_by_a_trailing_zero_stay_apart(tmp_path):
     assert set(study.schema.covariates[0].levels) == {"250", "250.0", "250.00"}
 
 
+def test_codes_that_stay_apart_in_one_table_do_so_in_the_other(tmp_path):
+    for name, levels in (("trial.csv", ["250", "250.0"]), ("registry.csv", ["250.0", "300"])):
+        (tmp_path / name).write_text(lines(levels))
+    study = pnsight.read_study(tmp_path / "trial.csv", tmp_path / "registry.csv", treatment="x", outcome="y")
+    assert set(study.schema.covariates[0].levels) == {"250", "250.0", "300"}
+    rows = dict(zip(study.schema.format(study.profiles), study.observational.sum(axis=1), strict=True))
+    assert {level: rows.get(f"{study.schema.names[0]}={level}", 0) > 0 for level in ("250", "250.0", "300")} == {
+        "250": False,
+        "250.0": True,
+        "300": True,
+    }
+
+
 def test_numbers_written_as_decimals_are_the_same_levels_in_both_tables(tmp_path):
     for name, levels in (("trial.csv", ["1.0", "2.0"]), ("registry.csv", ["1", "2"])):
         (tmp_path / name).write_text(lines(levels))

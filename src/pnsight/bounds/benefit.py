@@ -6,7 +6,6 @@ responds because of it, an always-taker responds either way, a never-taker neith
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
@@ -16,6 +15,9 @@ import numpy as np
 from pnsight.bounds.causation import Ends, pns
 from pnsight.errors import QuantityError
 from pnsight.law import RESPONSE_TYPES, FloatArray, Law
+
+LARGEST = 1e12
+"""Payoffs and costs are no larger: beyond that sums and squares of them lose what is small."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +41,10 @@ class Payoffs:
     def of(cls, payoffs: PayoffsLike) -> Payoffs:
         """From `Payoffs` or four numbers in the order of its attributes."""
         numbers = payoffs.as_tuple() if isinstance(payoffs, Payoffs) else _numbers(payoffs)
-        if len(numbers) != 4 or not all(map(math.isfinite, numbers)):
+        if len(numbers) != 4 or not all(abs(number) <= LARGEST for number in numbers):
             raise QuantityError(
-                f"payoffs are {payoffs!r}; expected four finite numbers: of a complier, an always-taker, a never-taker "
-                "and a defier, such as 100,-60,0,-140."
+                f"payoffs are {payoffs!r}; expected four numbers no larger than {LARGEST:g}: of a complier, an "
+                "always-taker, a never-taker and a defier, such as 100,-60,0,-140."
             )
         return cls(*numbers)
 

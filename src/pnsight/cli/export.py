@@ -11,6 +11,7 @@ import pnsight
 from pnsight.cli.options import within
 from pnsight.cli.output import say
 from pnsight.cli.query import ModelArgument
+from pnsight.errors import OutputError
 
 
 def export(
@@ -21,6 +22,8 @@ def export(
     ] = 10,
 ) -> None:
     """Write a model that can be handed on: no count of people in it is small, nor can be found by subtraction."""
+    if out.resolve() == model.resolve():
+        raise OutputError(f"{str(out)!r} is the model itself, whose counts would be lost; name another folder.")
     pnsight.store.check_place(out)
     found = pnsight.disclosure.suppress(pnsight.load(model), min_cell)
     pnsight.save(found, out)

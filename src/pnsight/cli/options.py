@@ -153,6 +153,8 @@ def threshold_or_cost(threshold: float | None, cost: float | None, payoffs: str 
         raise typer.BadParameter(
             f"--threshold {threshold:g} and --cost {cost:g} are given; both say what the benefit must reach, use one."
         )
+    if not math.isfinite(cost):
+        raise typer.BadParameter(f"--cost {cost:g} was given; expected what treating one person costs, a number.")
     if payoffs is None:
         raise typer.BadParameter(
             f"--cost {cost:g} was given without --payoffs; say what treating people is worth, as in "

@@ -16,7 +16,7 @@ from pnsight.study import Study, cell_counts
 from pnsight.tables.bands import Bands, check_bands, learn_edges
 from pnsight.tables.columns import Parts, share_out
 from pnsight.tables.countable import Countable, Span
-from pnsight.tables.counted import Column, Counted, count_table
+from pnsight.tables.counted import Column, Counted, count_table, told_apart
 from pnsight.tables.levels import (
     MISSING_CHOICES,
     Missing,
@@ -91,7 +91,7 @@ def read_study(
         name: learn_edges(name, how, tables, {role: found[name] for role, found in spans.items()}, parts.weight)
         for name, how in asked.items()
     }
-    counted = [_counted(table, i, len(tables), parts, edges, progress) for i, table in enumerate(tables)]
+    counted = told_apart([_counted(table, i, len(tables), parts, edges, progress) for i, table in enumerate(tables)])
     x_of = _truth_table(treatment, "treatment", "treated", treated, [table.x for table in counted])
     y_of = _truth_table(outcome, "outcome", "success", success, [table.y for table in counted])
     known, dropped = without_missing(counted, missing)

@@ -18,10 +18,16 @@ from pnsight.tables.countable import MOST_GROUPS, Countable, Grouping, Report
 
 @dataclass(frozen=True)
 class Column:
-    """A column after the group-by: its distinct labels, None for missing, and which of them each group has."""
+    """A column after the group-by: its distinct labels, None for missing, and which of them each group has.
+
+    Of a column of texts, `written` are the labels as they stand, and `alike` says whether some of them, such as 250 and
+    250.0, have become one label: see `told_apart`.
+    """
 
     labels: Sequence[str | None]
     place: npt.NDArray[np.intp]
+    written: Sequence[str | None] | None = None
+    alike: bool = False
 
     @classmethod
     def of(cls, values: npt.NDArray[Any], name: str, role: str) -> Column:
@@ -37,7 +43,14 @@ class Column:
                 f"column {name!r} of the {role} table holds lists or records; expected one plain value a row. "
                 "Leave it out with --covariates (covariates=), or make plain columns of it."
             ) from None
-        return cls(_labels(list(seen)), np.array(places, dtype=np.intp))
+        texts = {value.strip() for value in seen if isinstance(value, str)}
+        written = [value.strip() or None if isinstance(value, str) else label(value) for value in seen]
+        return cls(
+            [label(value) for value in seen],
+            np.array(places, dtype=np.intp),
+            written,
+            len({label(text) for text in texts}) < len(texts),
+        )
 
     @classmethod
     def of_bands(cls, places: npt.NDArray[Any], edges: tuple[float, ...]) -> Column:
@@ -54,7 +67,7 @@ class Column:
 
     def take(self, groups: npt.NDArray[np.bool_]) -> Column:
         """The column of some of the groups."""
-        return Column(self.labels, self.place[groups])
+        return replace(self, place=self.place[groups])
 
     def renamed(self, names: Mapping[str | None, str]) -> Column:
         """The column with some labels, or None, replaced."""
@@ -73,15 +86,6 @@ class Column:
         """The number of each group's label; no label may be missing."""
         numbers = [-1 if text is None else number_of.get(text, -1) for text in self.labels]
         return np.array(numbers, dtype=np.intp)[self.place]
-
-
-def _labels(values: list[Any]) -> list[str | None]:
-    """Labels of distinct values; texts that would become one, such as 250 and 250.0, are kept as they are."""
-    labels = [label(value) for value in values]
-    texts = [value for value in values if isinstance(value, str)]
-    if len({label(text) for text in texts}) == len({text.strip() for text in texts}):
-        return labels
-    return [value.strip() or None if isinstance(value, str) else label(value) for value in values]
 
 
 @dataclass(frozen=True)
@@ -139,6 +143,20 @@ def count_table(table: Countable, parts: Parts, edges: Mapping[str, tuple[float,
     x, y = columns[parts.treatment], columns[parts.outcome]
     counted = Counted(table.role, x, y, covariates, groups.rows, groups.treated, groups.untreated)
     return counted.take(groups.rows > 0)
+
+
+def told_apart(tables: Sequence[Counted]) -> list[Counted]:
+    """The tables with the texts of a covariate as they stand, in all of them, if in any some became one label."""
+    names = {name for table in tables for name, column in table.covariates.items() if column.alike}
+    return [
+        table.with_covariates(
+            {
+                name: replace(column, labels=column.written) if name in names and column.written else column
+                for name, column in table.covariates.items()
+            }
+        )
+        for table in tables
+    ]
 
 
 def _too_many_groups(role: str, columns: Mapping[str, Column]) -> LimitError:

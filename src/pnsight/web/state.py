@@ -17,6 +17,7 @@ import numpy as np
 
 from pnsight.bound_table import refuse_level
 from pnsight.bounds.assumptions import read_assumptions
+from pnsight.bounds.benefit import LARGEST
 from pnsight.bounds.question import BENEFIT, asking
 from pnsight.decide import refuse_threshold, usual_threshold
 from pnsight.errors import PnsightError, QueryError
@@ -28,8 +29,6 @@ from pnsight.web.words import PAYOFFS
 
 PREFIX = "with."
 LEVEL = 0.9
-LARGEST = 1e12
-"""Numbers beyond this are refused: sums of them would lose all digits."""
 
 T = TypeVar("T")
 Pairs: TypeAlias = Sequence[tuple[str, str]]
