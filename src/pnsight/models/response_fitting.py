@@ -237,7 +237,7 @@ class Fitting:
         estimate, fitted, refits = types[0], np.stack(types[1 : 1 + len(rungs)]), np.stack(types[1 + len(rungs) :])
         rows = self.counts[self.judged].sum(axis=1)
         covers = subpopulations(self.study.profiles[self.judged], rows, self.rng)
-        return spread_factor(estimate, fitted, rungs, refits, foretold, held_out, covers)
+        return spread_factor(estimate, fitted, rungs, refits, foretold, held_out, covers, seen=1 - 1 / FOLDS)
 
 
 def _proper(cells: FloatArray) -> FloatArray:
