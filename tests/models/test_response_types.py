@@ -210,8 +210,8 @@ def test_an_interval_by_hand():
     model.mixing_ = ListedProfiles(Schema(), types, np.ones((5, 1, 1), np.float32))
     model.choices_ = Choices((), np.inf, (), (0, 0), 1.5, ())
     answer = model.bounds("", level=0.9)
-    strays, within = 0.1**2, 2 * 0.02**2  # of a mean of two networks, half of the variance within is left
-    reach = 1.644854 * 1.5 * np.sqrt(strays - within / 2 + (1 / 200) ** 2)
+    strays = 0.1**2  # that its two networks of one rung differ adds nothing
+    reach = 1.644854 * 1.5 * np.sqrt(strays + (1 / 200) ** 2)
     found = [answer.lower[0], answer.upper[0], *(getattr(answer, name)[0] for name in INTERVALS)]
     expected = [0.2, 0.4, max(0.2 - reach, 0), 0.2 + reach, 0.4 - reach, 0.4 + reach]
     assert found == pytest.approx(expected, abs=1e-6)
