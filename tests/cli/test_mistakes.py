@@ -251,6 +251,10 @@ MISTAKES = {
     "unknown population": ("oracle mediatr", ["'mediatr'", "Did you mean 'mediator'?"]),
     "unknown population to simulate": ("simulate tree:x --out new", ["'tree:x'", "kind:seed"]),
     "no rows to simulate": ("simulate mediator --experimental 0 --out new", ["--experimental", "0"]),
+    "too many rows to simulate": (
+        "simulate mediator --experimental 1000000000000000 --out new",
+        ["1,000,000,000,000,000 experimental", "at most 100,000,000"],
+    ),
     "impossible coin": (
         "simulate mediator --experimental 9 --observational 9 --assignment 1.5 --out new",
         ["assignment is 1.5", "between 0 and 1"],
