@@ -185,6 +185,8 @@ def _counted(
 def _truth_table(column: str, what: str, argument: str, true_level: Any, tables: list[Column]) -> dict[str, int]:
     """Which labels of a binary column mean 1 and which 0."""
     found = level_order(value for table in tables for value in table.present())
+    if not found:
+        raise TableError(f"{what} column {column!r} has no value in any row; name the column that says it.")
     if true_level is None and found and all(value in _TRUTH for value in found):
         return {value: _TRUTH[value] for value in found}
     if len(found) > 2:
@@ -200,7 +202,7 @@ def _truth_table(column: str, what: str, argument: str, true_level: Any, tables:
     named = label(true_level)
     if named not in found:
         raise TableError(
-            f"{what} column {column!r} has no value {named!r} as named by --{argument}; it holds {listed(found)}."
+            f"{what} column {column!r} has no value {true_level!r} as named by --{argument}; it holds {listed(found)}."
             + did_you_mean(str(named), found)
         )
     return {value: int(value == named) for value in found}
