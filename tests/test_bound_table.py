@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pnsight import populations
-from pnsight.bound_table import BoundTable, settle
+from pnsight.bound_table import BoundTable, plain_counts, settle
 
 CONTRACT = [
     "query",
@@ -89,3 +89,8 @@ def test_some_answers_are_taken_with_all_that_belongs_to_them():
     some = whole.take(np.array([2, 0]))
     assert some.columns() == {name: [values[2], values[0]] for name, values in whole.columns().items()}
     assert some.level == 0.9
+
+
+def test_counts_too_large_for_an_integer_stay_numbers():
+    assert plain_counts(np.array([10.0, 2.0**53])) == [10, 2**53]
+    assert plain_counts(np.array([10.0, 1e20])) == [10.0, 1e20]

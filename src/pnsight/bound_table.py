@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from pnsight.errors import QueryError, or_a_share
 from pnsight.law import FloatArray
+from pnsight.study import MOST_ROWS
 from pnsight.tabular import Tabular
 
 ROUNDING = 1e-9
@@ -138,6 +139,6 @@ def plain_numbers(values: FloatArray) -> list[float | None]:
 
 
 def plain_counts(values: FloatArray) -> list[float | int]:
-    """Whole numbers as integers; weighted counts stay as they are."""
-    whole = np.isfinite(values).all() and (values == np.floor(values)).all()
+    """Whole numbers as integers; weighted counts, and those too large to be exact, stay as they are."""
+    whole = (values <= MOST_ROWS).all() and (values == np.floor(values)).all()
     return list((values.astype(np.int64) if whole else values).tolist())

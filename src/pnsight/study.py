@@ -18,6 +18,9 @@ from pnsight.text import count_text, number_of
 People: TypeAlias = Literal["observational", "experimental", "pooled"]
 """Whose people are meant: those of a table, or of both together. An experiment alone is its own population."""
 
+MOST_ROWS = 2**53
+"""Up to here every whole number has a float of its own, so that counts are exact."""
+
 
 def refuse_unknown_people(population: str) -> None:
     """A population that is none of `People` is the user's mistake."""

@@ -60,6 +60,11 @@ def csv_text(columns: Mapping[str, Sequence[Any]]) -> str:
     return buffer.getvalue()
 
 
+def in_utf8(text: str) -> bool:
+    """Whether a text can be written in UTF-8: names of files and arguments may hold bytes that are no letters."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
 def number_of(number: int, what: str) -> str:
     """``1 row`` or ``2,000 rows``."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -53,6 +53,8 @@ def _bad_tables(folder):
     write_csv(folder / "unshared.csv", "gender,years,drug,well", LINES)
     write_csv(folder / "gaps.csv", TRIAL, LINES, [",old,1,1"])
     write_csv(folder / "no_outcome.csv", TRIAL, ["Female,old,1,", "Male,old,0,"])
+    write_csv(folder / "no_treatment.csv", TRIAL, ["Female,old,,1", "Male,old,,0"])
+    write_csv(folder / "cases.csv", "Drug,age,drug,well", LINES)
     write_csv(folder / "ragged.csv", TRIAL, LINES, ["Male,old"], LINES)
     write_csv(folder / "heights.csv", "height,weight", ["180,80"])
     write_csv(folder / "cased.csv", "Sex,age", ["Female,old"])
@@ -189,6 +191,9 @@ MISTAKES = {
     "one arm absent": (f"fit one_arm.csv good.csv {FIT}", ["'drug'", "none is untreated", "both arms"]),
     "outcome not binary": (f"fit weeks.csv good.csv {FIT}", ["outcome", "'well'", "9 values"]),
     "no outcome known": (f"fit no_outcome.csv good.csv {FIT}", ["experimental", "no rows with both"]),
+    "no treatment known": (f"fit no_treatment.csv {FIT}", ["treatment column 'drug' has no value in any row"]),
+    "treated value empty": (f"fit good.csv --treated '' {FIT}", ["'drug'", "no value ''", "0, 1"]),
+    "columns that differ by case": (f"fit cases.csv {FIT}", ["'Drug', also written 'drug'", "case"]),
     "treatment is outcome": (
         "fit good.csv good.csv --treatment drug --outcome drug --model plug-in --out new",
         ["both column 'drug'"],
@@ -232,6 +237,7 @@ MISTAKES = {
     "database without a table": (f"fit sqlite:///trial.db {FIT}", ["sqlite:///trial.db", "URL::TABLE"]),
     "database that is not there": (f"fit sqlite:///none.db::people {FIT}", ["none.db", "no file"]),
     "database that is none": (f"fit sqlite:///good.csv::people {FIT}", ["experimental", "cannot be read"]),
+    "database in memory": (f"fit 'sqlite://::SELECT 1' {FIT}", ["'sqlite://' names no file", "sqlite:///FILE"]),
     "unknown table": (f"fit sqlite:///trial.db::peple {FIT}", ["'peple'", "Did you mean 'people'?"]),
     "wrong SQL": (f"fit 'sqlite:///trial.db::SELECT * FRM people' {FIT}", ["the database says", "syntax error"]),
     "SQL with a column twice": (
@@ -251,6 +257,10 @@ MISTAKES = {
     "unknown population": ("oracle mediatr", ["'mediatr'", "Did you mean 'mediator'?"]),
     "unknown population to simulate": ("simulate tree:x --out new", ["'tree:x'", "kind:seed"]),
     "no rows to simulate": ("simulate mediator --experimental 0 --out new", ["--experimental", "0"]),
+    "too many rows to simulate": (
+        "simulate mediator --experimental 1000000000000000 --out new",
+        ["1,000,000,000,000,000 experimental", "at most 100,000,000"],
+    ),
     "impossible coin": (
         "simulate mediator --experimental 9 --observational 9 --assignment 1.5 --out new",
         ["assignment is 1.5", "between 0 and 1"],
@@ -340,6 +350,7 @@ MISTAKES = {
     "cost in words": ("decide model --payoffs 1,2,3,4 --cost much", ["--cost", "number"]),
     "budget spent for harm": ("select model --budget 0.1 --quantity harm", ["harm", "pns, benefit"]),
     # outputs
+    "title of bytes": ("report model --title '\udce9' --out new", ["'\\udce9'", "not in UTF-8"]),
     "Parquet on the screen": ("query model --format parquet", ["--out FILE.parquet"]),
     "answer into a folder that is not there": ("query model --out nowhere/answer.csv", ["nowhere/answer.csv"]),
     "Parquet into a folder that is not there": ("oracle direct --out nowhere/a.parquet", ["nowhere/a.parquet"]),

@@ -108,3 +108,9 @@ def test_people_a_standardised_answer_leaves_out_are_said_beside_the_answer(run,
     assert asked.rows[0]["status"] == "ok"
     assert "1 of 1 answers leave out people" in asked.err
     assert "at most 2.9%" in asked.err
+
+
+def test_names_of_covariates_may_stand_apart(run, tmp_path):
+    table = write_csv(tmp_path / "t.csv", "a,b,c,x,y", [f"1,1,1,{x},{y}" for x in (0, 1) for y in (0, 1)])
+    fitted(run, tmp_path, table, "--covariates", "a, b")
+    assert pnsight.load(tmp_path / "model").schema.names == ("a", "b")

@@ -1,12 +1,13 @@
 """Files that engines like to guess about: what is in them is counted, or they are refused."""
 
 import gzip
+import os
 
 import pandas
 import pytest
 
 import pnsight
-from pnsight.errors import TableError
+from pnsight.errors import OutputError, TableError
 
 
 def rows_of(path, **options):
@@ -109,3 +110,76 @@ def test_levels_named_nan_or_inf_have_an_order_of_their_own():
 
     assert level_order(["nan", "10", "9"]) == ("10", "9", "nan")
     assert level_order(["10", "9", "-1.5"]) == ("-1.5", "9", "10")
+
+
+def refused(path, content):
+    """What is said of a file with that content."""
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(TableError) as refusal:
+        rows_of(path)
+    assert path.name in str(refusal.value)
+    return str(refusal.value)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_end_in_any_one_way(tmp_path, end):
+    (tmp_path / "trial.csv").write_bytes(lines(["a", "b"]).replace("\n", end).encode())
+    assert rows_of(tmp_path / "trial.csv") == 80
+
+
+@pytest.mark.parametrize("place", [0, 3, 200])
+def test_a_file_with_nul_bytes_is_no_text(tmp_path, place):
+    text = lines(["a", "b"])
+    assert "NUL" in refused(tmp_path / "trial.csv", f"{text[:place]}\0{text[place:]}")
+
+
+def test_a_header_may_be_long(tmp_path):
+    (tmp_path / "trial.csv").write_text(f"x,y,{'a' * 70_000},{'b' * 70_000}\n0,1,1,1\n1,1,1,1\n")
+    assert rows_of(tmp_path / "trial.csv", covariates=[]) == 2
+
+
+def test_a_file_that_is_not_in_utf_8_is_told_so(tmp_path):
+    assert "not in UTF-8" in refused(tmp_path / "trial.csv", lines(["é", "b"]).encode("latin-1"))
+
+
+ODD_TEXT = {
+    "quote": (lines(["a"]) + '"a,1,1\n' + 'b,"1",1\n' * 20, "quotation mark in line 42 is not closed"),
+    "line ends": (lines(["a"]) + lines(["b"]).replace("\n", "\r\n")[7:], "lines end in different ways"),
+    "gzip": (gzip.compress(lines(["a"]).encode()), "compressed by gzip; end its name in .csv.gz"),
+    "zip": (b"PK\x03\x04" + bytes(100), "spreadsheet"),
+    "blank line": ("\n" + lines(["a"]), "begins with a blank line"),
+    "line of blanks": ("  \n" + lines(["a"]), "begins with a blank line"),
+}
+
+
+@pytest.mark.parametrize("odd", ODD_TEXT)
+def test_what_keeps_a_text_from_being_read_is_named(tmp_path, odd):
+    content, said = ODD_TEXT[odd]
+    complaint = refused(tmp_path / "trial.csv", content)
+    assert said in complaint
+    assert "UTF-8" not in complaint
+
+
+def test_a_parquet_file_called_csv_is_told_so(tmp_path):
+    pandas.DataFrame({"x": [0, 1], "y": [0, 1]}).to_parquet(tmp_path / "table")
+    assert "Parquet" in refused(tmp_path / "trial.csv", (tmp_path / "table").read_bytes())
+
+
+@pytest.mark.parametrize("asked", ["name", "pattern"])
+def test_a_file_whose_name_is_not_in_utf_8_is_refused(tmp_path, asked):
+    name = os.fsdecode(b"caf\xe9.csv")
+    (tmp_path / name).write_text(lines(["a"]))
+    with pytest.raises(TableError, match=r"caf.udce9\.csv' has a name that is not in UTF-8"):
+        rows_of(tmp_path / (name if asked == "name" else "*.csv"))
+
+
+def test_parquet_is_not_written_to_a_name_that_is_not_in_utf_8(tmp_path):
+    with pytest.raises(OutputError, match="not in UTF-8"):
+        pnsight.tables.write_parquet({"x": [1]}, tmp_path / os.fsdecode(b"caf\xe9.parquet"))
+    assert not list(tmp_path.iterdir())
+
+
+def test_blanks_around_the_name_of_a_covariate_count_only_where_a_column_has_them():
+    frame = pandas.DataFrame({"x": [0, 1], "y": [0, 1], "a": ["p", "p"], "b": ["q", "q"], " c": ["r", "r"]})
+    study = pnsight.read_study(frame, treatment="x", outcome="y", covariates=["a", " b ", " c"])
+    assert study.schema.names == ("a", "b", " c")

@@ -70,6 +70,42 @@ def test_a_row_of_weight_zero_counts_nothing_and_lacks_nothing():
     assert study.schema.covariates[0].levels == ("F",)
 
 
+def weighed(*weights):
+    return pandas.DataFrame({"x": [1, 1, 0, 0], "y": [1, 0, 1, 0], "w": weights})
+
+
+def test_weights_are_counted_exactly_up_to_where_floats_are_exact():
+    study = study_of(weighed(2**53 - 3, 1, 1, 1), weight="w")
+    assert study.experimental.tolist() == [[2**53 - 3, 1, 1, 1]]
+    assert pnsight.PlugIn().fit(study).bounds("").columns()["support_experimental"] == [2**53]
+
+
+@pytest.mark.parametrize("heavy", [10**17, 1e20, 1e308])
+def test_a_weight_too_large_to_be_counted_is_refused(heavy):
+    with pytest.raises(TableError, match=r"'w' .* holds 1e\+\d+; expected .* at most 9,007,199,254,740,992"):
+        study_of(weighed(1, 1, heavy, heavy), weight="w")
+
+
+def test_weights_that_together_are_too_large_are_refused():
+    with pytest.raises(TableError, match=r"stand for 1\.2e\+16 rows in all; expected at most 9,007,199,254,740,992"):
+        study_of(weighed(*[3e15] * 4), weight="w")
+
+
+@pytest.mark.parametrize("light", [1e-320, 1e-200, 1e-13])
+def test_weights_too_small_to_reckon_with_are_refused(light):
+    with pytest.raises(TableError, match="rows together; expected none, or at least 1e-12"):
+        study_of(weighed(1, 1, 1, light), weight="w")
+
+
+def test_small_weights_are_counted():
+    assert study_of(weighed(1, 1, 1, 1e-9), weight="w").experimental.tolist() == [[1, 1, 1, 1e-9]]
+
+
+def test_a_probability_that_makes_rows_too_heavy_is_refused():
+    with pytest.raises(TableError, match=r"stand for .* rows in all"):
+        study_of(weighed(1, 1, 1, 1).assign(p=[1e-320, 0.5, 0.5, 0.5]), weight="w", assignment="p")
+
+
 # --- assignment ------------------------------------------------------------------------------------------
 
 

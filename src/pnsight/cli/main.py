@@ -74,17 +74,36 @@ def _program(
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the program; a user's mistake ends with exit code 2 and one message."""
+    _have_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that lacks a letter still gets the answer
     try:
-        app(arguments)
-        sys.stdout.flush()
+        _run(arguments)
     except PnsightError as error:
         print(f"pnsight: {error}", file=sys.stderr)
         sys.exit(2)
+    except RuntimeError as error:
+        if not isinstance(error.__cause__, KeyboardInterrupt):  # as DuckDB puts it
+            raise
+        sys.exit(130)
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         print(f"pnsight: cannot write the result: {error.strerror}.", file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(2)
+
+
+def _run(arguments: list[str] | None) -> None:
+    try:
+        app(arguments)
+    finally:
+        sys.stdout.flush()  # here, where it can still be told that this fails
+
+
+def _have_streams() -> None:
+    """A stream that was closed is None in Python; have one that fails when written to, and messages that go nowhere."""
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")

@@ -27,8 +27,10 @@ def emit(columns: Mapping[str, Sequence[Any]], kind: Format | None, out: Path | 
     check_output(kind, out)
     if out is not None and kind is Format.PARQUET:
         pnsight.tables.write_parquet(columns, out)
+    elif kind is Format.JSON:
+        put_json(as_records(columns), out)
     else:
-        put(_RENDER[kind](columns), out)
+        put(csv_text(columns) if kind is Format.CSV else aligned(columns) + "\n", out)
 
 
 def put(text: str, out: Path | None) -> None:
@@ -40,8 +42,9 @@ def put(text: str, out: Path | None) -> None:
 
 
 def put_json(value: Any, out: Path | None) -> None:
-    """Write plain data as JSON."""
-    put(_json_text(value), out)
+    """Write plain data as JSON; where the screen lacks letters, in escapes of JSON rather than of Python."""
+    plain = out is None and not (sys.stdout.encoding or "utf-8").lower().startswith("utf")
+    put(json.dumps(_finite(value), ensure_ascii=plain, indent=1, default=str) + "\n", out)
 
 
 def check_output(kind: Format | None, out: Path | None) -> None:
@@ -71,18 +74,6 @@ def _write(out: Path, text: str) -> None:
         raise OutputError(f"cannot write {str(out)!r}: {error.strerror}.") from None
 
 
-def _table(columns: Mapping[str, Sequence[Any]]) -> str:
-    return aligned(columns) + "\n"
-
-
-def _json(columns: Mapping[str, Sequence[Any]]) -> str:
-    return _json_text(as_records(columns))
-
-
-def _json_text(value: Any) -> str:
-    return json.dumps(_finite(value), ensure_ascii=False, indent=1, default=str) + "\n"
-
-
 def _finite(value: Any) -> Any:
     """With null for numbers that JSON has no word for."""
     if isinstance(value, Mapping):
@@ -90,6 +81,3 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_finite(part) for part in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-_RENDER = {Format.TABLE: _table, Format.CSV: csv_text, Format.JSON: _json}

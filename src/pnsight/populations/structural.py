@@ -35,6 +35,7 @@ RESPONSES = tuple(product((0, 1), repeat=2))
 """Order of the response pairs (Y untreated, Y treated)."""
 
 _MOST_PROFILES = 1 << 20
+_MOST_ROWS = 100_000_000  # of a table, all of which are in memory at once
 _STATES_AT_ONCE = 1 << 21
 
 
@@ -221,6 +222,11 @@ def _check_sizes(experimental: int, observational: int, assignment: float) -> No
         raise PopulationError(
             f"cannot sample {experimental} experimental and {observational} observational rows; "
             "ask for at least one of each."
+        )
+    if max(experimental, observational) > _MOST_ROWS:
+        raise LimitError(
+            f"cannot sample {experimental:,} experimental and {observational:,} observational rows; "
+            f"ask for at most {_MOST_ROWS:,} of each."
         )
     if not 0 < assignment < 1:
         raise PopulationError(f"assignment is {assignment}; give the probability of treatment, between 0 and 1.")

@@ -10,7 +10,7 @@ from pnsight._version import __version__
 from pnsight.bounds.benefit import PayoffsLike
 from pnsight.checks import check
 from pnsight.disclosure import suppress
-from pnsight.errors import PnsightError, QueryError
+from pnsight.errors import OutputError, PnsightError, QueryError
 from pnsight.models import Model
 from pnsight.models.base import LawModel
 from pnsight.progress import Progress, silent
@@ -19,6 +19,7 @@ from pnsight.report.made import today
 from pnsight.report.values import Checked, Data, Described, Fitted, Part, Summary
 from pnsight.schema import Covariate
 from pnsight.study import Study
+from pnsight.text import in_utf8
 
 TOP = 10
 """Groups that a ranking lists unless another number is asked for."""
@@ -71,6 +72,8 @@ def summarise(
     """
     if cost is not None and payoffs is None:
         raise QueryError(f"a cost of {cost:g} is given, but no payoffs; say what treating people is worth (payoffs=).")
+    if title is not None and not in_utf8(title):
+        raise OutputError(f"the title {title!r} is not in UTF-8; give one that is.")
     day = made or today()
     shown = model if min_cell is None else suppress(model, min_cell)
     asked = sections.Asked(shown, quantity_of(model), threshold, level, top)

@@ -39,6 +39,8 @@ def share_out(
     assignment: str | None,
 ) -> Parts:
     """Every column its part; by default, columns that all tables share and that play no other are the covariates."""
+    if covariates is not None:
+        covariates = [_as_written(name, tables) for name in covariates]
     _refuse_two_parts({"treatment": treatment, "outcome": outcome, "weight": weight, "assignment": assignment})
     for table in tables:
         for name in (treatment, outcome, *(covariates or ())):
@@ -75,6 +77,11 @@ def _shared(tables: Sequence[Countable], taken: Sequence[str | None]) -> tuple[t
         )
     alone = dict.fromkeys(name for names in others.values() for name in names if name not in shared)
     return tuple(shared), tuple(alone)
+
+
+def _as_written(name: str, tables: Sequence[Countable]) -> str:
+    """The name without the blanks around it, as after a comma, unless a column has them."""
+    return name if any(name in table.names for table in tables) else name.strip()
 
 
 def _require_column(name: str, table: Countable) -> None:

@@ -12,7 +12,7 @@ from pnsight.errors import TableError, did_you_mean, listed
 from pnsight.law import FloatArray
 from pnsight.progress import Progress, silent
 from pnsight.schema import Codes, Schema, label, level_order
-from pnsight.study import Study, cell_counts
+from pnsight.study import MOST_ROWS, Study, cell_counts
 from pnsight.tables.bands import Bands, check_bands, learn_edges
 from pnsight.tables.columns import Parts, share_out
 from pnsight.tables.countable import Countable, Span
@@ -28,6 +28,9 @@ from pnsight.tables.levels import (
 )
 from pnsight.tables.read import Table, open_table
 from pnsight.text import count_text
+
+LEAST_ROWS = 1e-12
+"""Fewer rows, but not none, are lost beside others in sums, and their squares and inverses in single precision."""
 
 _TRUTH = {"1": 1, "true": 1, "0": 0, "false": 0}
 
@@ -144,7 +147,8 @@ def _spans(table: Countable, numbers: list[str], parts: Parts) -> dict[str, Span
     spans = table.spans(numbers)
     weight, assignment = parts.weight[table.role], parts.assignment_of(table.role)
     if weight is not None:
-        _refuse_outside(table, weight, "weight", "zero or more", spans[weight], lambda number: 0 <= number < np.inf)
+        expected = f"zero or more, at most {MOST_ROWS:,}"
+        _refuse_outside(table, weight, "weight", expected, spans[weight], lambda number: 0 <= number <= MOST_ROWS)
     if assignment is not None:
         expected = "a probability of being treated, above 0 and below 1"
         _refuse_outside(table, assignment, "assignment", expected, spans[assignment], lambda number: 0 < number < 1)
@@ -159,7 +163,7 @@ def _refuse_outside(
         raise TableError(f"{column} has no number in {span.missing:,} rows; expected {expected} in every row.")
     for number in (span.low, span.high):
         if number is not None and not fits(number):
-            raise TableError(f"{column} holds {label(number)}; expected {expected}.")
+            raise TableError(f"{column} holds {number:.10g}; expected {expected}.")
 
 
 def _counted(
@@ -181,6 +185,8 @@ def _counted(
 def _truth_table(column: str, what: str, argument: str, true_level: Any, tables: list[Column]) -> dict[str, int]:
     """Which labels of a binary column mean 1 and which 0."""
     found = level_order(value for table in tables for value in table.present())
+    if not found:
+        raise TableError(f"{what} column {column!r} has no value in any row; name the column that says it.")
     if true_level is None and found and all(value in _TRUTH for value in found):
         return {value: _TRUTH[value] for value in found}
     if len(found) > 2:
@@ -196,7 +202,7 @@ def _truth_table(column: str, what: str, argument: str, true_level: Any, tables:
     named = label(true_level)
     if named not in found:
         raise TableError(
-            f"{what} column {column!r} has no value {named!r} as named by --{argument}; it holds {listed(found)}."
+            f"{what} column {column!r} has no value {true_level!r} as named by --{argument}; it holds {listed(found)}."
             + did_you_mean(str(named), found)
         )
     return {value: int(value == named) for value in found}
@@ -229,7 +235,24 @@ def _profiles(
     for table, at in zip(tables, places, strict=True):
         x = table.x.mapped(x_of)
         counts.append(cell_counts(at, len(profiles), x, table.y.mapped(y_of), table.balanced_rows(x)))
+        _refuse_inexact(table.role, counts[-1])
     return profiles, counts
+
+
+def _refuse_inexact(role: str, counts: FloatArray) -> None:
+    """Weights, or probabilities of assignment, that make counts too large or too small to reckon with."""
+    share = float((counts / MOST_ROWS).sum())  # whose sum cannot overflow
+    if share > 1:
+        raise TableError(
+            f"the rows of the {role} table stand for {share * MOST_ROWS:.3g} rows in all; expected at most "
+            f"{MOST_ROWS:,}, up to which counts are exact. Check the columns that weigh them."
+        )
+    least = float(counts[counts > 0].min())
+    if least < LEAST_ROWS:
+        raise TableError(
+            f"some rows of the {role} table stand for {least:.3g} rows together; expected none, or at least "
+            f"{LEAST_ROWS:g}. Multiply all weights by the same number, or give those rows weight zero."
+        )
 
 
 def _codes(schema: Schema, table: Counted) -> Codes:

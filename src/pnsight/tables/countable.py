@@ -128,10 +128,15 @@ def not_numbers(column: str, role: str, found: str) -> TableError:
 
 def refuse_repeated_names(names: Sequence[str], table: str) -> None:
     """Two columns of one name, also but for case, cannot be told apart."""
-    folded = [name.strip().casefold() for name in names]
-    for name, plain in zip(names, folded, strict=True):
-        if folded.count(plain) > 1:
-            raise TableError(f"{table} has more than one column called {name!r}; give each a name of its own.")
+    seen: dict[str, str] = {}
+    for name in names:
+        plain = name.strip().casefold()
+        if plain in seen:
+            written = "" if name == seen[plain] else f", also written {name!r}: case and blanks do not tell them apart"
+            raise TableError(
+                f"{table} has more than one column called {seen[plain]!r}{written}; give each a name of its own."
+            )
+        seen[plain] = name
 
 
 def reason(error: Exception) -> str:

@@ -208,9 +208,17 @@ def _engine(url: str, role: str) -> Engine:
         raise TableError(f"the {role} table {shown!r} is not a URL that SQLAlchemy understands; check it.") from None
     except ImportError as error:
         raise TableError(f"the {role} table {shown!r} needs a driver: {error}. Install it with pip.") from None
-    if engine.dialect.name == "sqlite" and not Path(engine.url.database or "").is_file():  # SQLite would make the file
-        raise TableError(f"the {role} table {shown!r}: there is no file {engine.url.database!r}; check the path.")
+    if engine.dialect.name == "sqlite":
+        _refuse_no_file(engine.url.database, shown, role)
     return engine
+
+
+def _refuse_no_file(file: str | None, shown: str, role: str) -> None:
+    """SQLite would make the file, or a database in memory, with nothing in it."""
+    if not file:
+        raise TableError(f"the {role} table {shown!r} names no file; write it as sqlite:///FILE::TABLE.")
+    if not Path(file).is_file():
+        raise TableError(f"the {role} table {shown!r}: there is no file {file!r}; check the path.")
 
 
 @contextmanager

@@ -9,21 +9,31 @@ import os
 import re
 import tempfile
 import zlib
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import duckdb
 
 from pnsight.errors import TableError, listed
 from pnsight.tables.countable import reason, refuse_repeated_names
 from pnsight.tables.frames import FrameTable
+from pnsight.text import in_utf8
 
 _CSV = (".csv", ".csv.gz", ".tsv", ".txt")
 _PARQUET = (".parquet", ".pq")
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_ENCODING = "it is not in UTF-8; convert it first, for example with: iconv -f LATIN1 -t UTF-8."
+_NOT_TEXT = {
+    b"\xff\xfe": _ENCODING.replace("LATIN1", "UTF-16"),
+    b"\xfe\xff": _ENCODING.replace("LATIN1", "UTF-16"),
+    b"\x1f\x8b": "it is compressed by gzip; end its name in .csv.gz.",
+    b"PAR1": "it is a Parquet file; end its name in .parquet.",
+    b"PK\x03\x04": "it is a spreadsheet or another zip archive; save the table as CSV.",
+}
+"""What files that are no plain text begin with, and what to do with them."""
+
 _READ_AT_ONCE = 1 << 20
-_ENCODING = "it is not in UTF-8; convert it first, for example with: iconv -f LATIN1 -t UTF-8"
 
 
 @cache
@@ -54,8 +64,12 @@ def open_files(path: Path, role: str) -> FrameTable:
         _refuse_other_columns(paths, opened, role)
         relation = opened[0] if len(opened) == 1 else _open(connection, paths, kind, role)
     except (duckdb.Error, EOFError, OSError, zlib.error) as error:
-        raise TableError(f"the {role} table {str(path)!r} cannot be read: {_hint(error)}") from None
+        raise _unreadable(path, role, reason(error)) from None
     return FrameTable.of(relation, role, connection)
+
+
+def _unreadable(path: Path, role: str, why: str) -> TableError:
+    return TableError(f"the {role} table {str(path)!r} cannot be read: {why}")
 
 
 def _matching(path: Path, role: str) -> list[Path]:
@@ -91,6 +105,8 @@ def _refuse_no_file(path: Path, role: str) -> None:
         )
     if path.stat().st_size == 0:
         raise TableError(f"the {role} table {str(path)!r} is empty; it needs a header line and rows.")
+    if not in_utf8(str(path)):  # which DuckDB cannot open
+        raise TableError(f"the {role} table {str(path)!r} has a name that is not in UTF-8; rename it.")
 
 
 def _open(
@@ -121,15 +137,19 @@ def _open_csv(
     """All columns as text, so that no value depends on a guess of its type."""
     if len(paths) == 1:
         _refuse_odd_bytes(paths[0], role)
-    relation = connection.read_csv(
-        names,
-        all_varchar=True,
-        header=True,
-        quotechar='"',
-        comment="",  # a level may start with '#'
-        skiprows=0,  # lines above the header are a mistake to report, not to pass over
-        union_by_name=True,
-    )
+    try:
+        relation = connection.read_csv(
+            names,
+            all_varchar=True,
+            header=True,
+            quotechar='"',
+            comment="",  # a level may start with '#'
+            skiprows=0,  # lines above the header are a mistake to report, not to pass over
+            union_by_name=True,
+        )
+    except duckdb.InvalidInputException:
+        _refuse_odd_text(paths[0], role)
+        raise
     if len(paths) == 1:
         _refuse_odd_header(paths[0], relation.columns, role)
     return relation
@@ -138,12 +158,15 @@ def _open_csv(
 def _refuse_odd_header(path: Path, columns: list[str], role: str) -> None:
     """Columns that DuckDB renamed, since another has the name, and lines it could not split."""
     table = f"the {role} table {str(path)!r}"
-    with _opened(path) as file:
-        header = file.readline().decode("utf-8-sig", errors="replace")
+    with _opened(path, "rt", encoding="utf-8-sig", errors="replace") as file:
+        header = file.readline()
+    if not header.strip():
+        raise TableError(f"{table} begins with a blank line; its first line must name the columns. Take it out.")
     for delimiter in ",;\t|":
-        names = next(csv.reader([header], delimiter=delimiter), [])
-        if len(names) == len(columns):
-            refuse_repeated_names(names, table)
+        with suppress(csv.Error):  # parts too long for a name, where this is not the delimiter of a wide table
+            names = next(csv.reader([header], delimiter=delimiter), [])
+            if len(names) == len(columns):
+                refuse_repeated_names(names, table)
     if len(columns) == 1 and any(mark in columns[0] for mark in ",;\t|"):
         raise TableError(
             f"{table} cannot be split into columns: its header is {columns[0]!r}, but not every line "
@@ -151,17 +174,41 @@ def _refuse_odd_header(path: Path, columns: list[str], role: str) -> None:
         )
 
 
-def _opened(path: Path) -> BinaryIO | gzip.GzipFile:
-    return gzip.open(path, "rb") if path.name.lower().endswith(".gz") else path.open("rb")
+def _opened(path: Path, mode: str = "rb", **text: str) -> IO[Any]:
+    opener: Any = gzip.open if path.name.lower().endswith(".gz") else open
+    file: IO[Any] = opener(path, mode, **text)
+    return file
 
 
 def _refuse_odd_bytes(path: Path, role: str) -> None:
-    """Text of two bytes a letter; and compressed files that are cut short, which DuckDB takes for whole."""
+    """Files that are no text; and compressed files that are cut short, which DuckDB takes for whole."""
     with _opened(path) as file:
-        if file.read(2) in _UTF_16:
-            raise TableError(f"the {role} table {str(path)!r} cannot be read: {_ENCODING.replace('LATIN1', 'UTF-16')}.")
-        while isinstance(file, gzip.GzipFile) and file.read(_READ_AT_ONCE):
-            pass
+        part = file.read(_READ_AT_ONCE)
+        for beginning, why in _NOT_TEXT.items():
+            if part.startswith(beginning):
+                raise _unreadable(path, role, why)
+        while part:
+            if b"\0" in part:
+                raise _unreadable(path, role, "it holds NUL bytes, which no text does; export it again as CSV.")
+            part = file.read(_READ_AT_ONCE)
+
+
+def _refuse_odd_text(path: Path, role: str) -> None:
+    """Name what keeps a file from being read, where DuckDB guesses at many causes; nothing if it cannot be told."""
+    opened, quoted, ends = 1, False, set()
+    with _opened(path, "rt", encoding="utf-8", newline="") as file:
+        try:
+            for number, line in enumerate(file, start=1):
+                opened = opened if quoted else number
+                quoted ^= line.count('"') % 2 == 1
+                if not quoted:
+                    ends.add(line[len(line.rstrip("\r\n")) :])
+        except UnicodeDecodeError:
+            raise _unreadable(path, role, _ENCODING) from None
+    if quoted:
+        raise _unreadable(path, role, f"the quotation mark in line {opened:,} is not closed; close it or take it out.")
+    if len(ends - {""}) > 1:
+        raise _unreadable(path, role, "its lines end in different ways (LF, CRLF or CR); save it with one of them.")
 
 
 def _refuse_other_columns(paths: list[Path], opened: list[duckdb.DuckDBPyRelation], role: str) -> None:
@@ -178,8 +225,3 @@ def _refuse_other_columns(paths: list[Path], opened: list[duckdb.DuckDBPyRelatio
 def _literal(path: Path) -> str:
     """The path for DuckDB, which would take its ``*``, ``?`` and ``[`` for patterns."""
     return re.sub(r"([*?[])", r"[\1]", str(path))
-
-
-def _hint(error: Exception) -> str:
-    """What the reader says, or what it means if the text is not in UTF-8."""
-    return f"{_ENCODING}." if re.search("unicode|utf-?8", str(error), re.IGNORECASE) else reason(error)

@@ -13,6 +13,7 @@ from pnsight.errors import OutputError
 from pnsight.files import replacing
 from pnsight.tables.countable import reason
 from pnsight.tables.files import new_connection
+from pnsight.text import in_utf8
 
 
 def write_parquet(columns: Mapping[str, Any], path: Path) -> None:
@@ -22,6 +23,8 @@ def write_parquet(columns: Mapping[str, Any], path: Path) -> None:
         connection = new_connection()
         connection.register("columns_to_write", table)
         with replacing(path) as scratch:
+            if not in_utf8(str(scratch)):  # to which DuckDB cannot write
+                raise OutputError(f"cannot write {str(path.resolve())!r}: the name is not in UTF-8; use another.")
             connection.table("columns_to_write").write_parquet(str(scratch))
     except (duckdb.Error, OSError) as error:
         raise OutputError(f"cannot write {str(path)!r}: {reason(error)}") from None
