@@ -38,6 +38,8 @@ class Model(ABC):
     name: ClassVar[str]
     method: ClassVar[str]
     """How it comes to its answers, for readers who do not read formulas."""
+    learns: ClassVar[Any] = dict[str, Any]
+    """Type of the plain data that `state` gives, as `plain.refuse_unlike` reads it."""
     quantity: str
     study_: Study
 
@@ -79,6 +81,10 @@ class Model(ABC):
     @abstractmethod
     def raw_ends(self, codes: Codes, quantity: str = "pns") -> FloatArray:
         """Both ends as computed, even where they cross or are NaN, shape (queries, 2); `bounds` is for users."""
+
+    @abstractmethod
+    def refuse_bad_parameters(self) -> None:
+        """Refuse parameters that no model can be fitted with; `fit` does so first, and so does loading."""
 
     @abstractmethod
     def parameters(self) -> Mapping[str, Any]:

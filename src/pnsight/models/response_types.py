@@ -27,7 +27,7 @@ from pnsight.errors import ModelError
 from pnsight.law import FloatArray, Law
 from pnsight.models.base import LawModel, rows_behind, support
 from pnsight.models.calibration import error_variance
-from pnsight.models.choices import Choices
+from pnsight.models.choices import Choices, PlainChoices
 from pnsight.models.mixing import MOST_LISTED, CountedProfiles, ListedProfiles
 from pnsight.models.recounting import Mix, Recount, recounted
 from pnsight.models.response_fitting import Fitting
@@ -62,6 +62,7 @@ class ResponseTypeModel(LawModel):
     random_state: int = 0
 
     name: ClassVar[str] = "response-types"
+    learns: ClassVar[Any] = PlainChoices
     method: ClassVar[str] = (
         "The response-type model. Every person is one of eight kinds: the treatment they would choose, and the outcome "
         "they would have with and without it. Small networks give each profile its mix of the eight kinds, fitted to "
@@ -73,7 +74,7 @@ class ResponseTypeModel(LawModel):
 
     def fit(self, study: Study, progress: Progress = silent) -> Self:
         """Choose capacity, strength and covariate law on held-out rows, then fit to all of them."""
-        self._refuse_bad_parameters()
+        self.refuse_bad_parameters()
         _refuse_empty(study)
         self.study_ = study.with_rows()
         self.choices_, self.mixing_ = Fitting(self.study_, self.random_state, self.intervals, progress).run()
@@ -92,7 +93,8 @@ class ResponseTypeModel(LawModel):
         other.mixing_ = recounted(self.mixing_, recount, self.study.profiles)
         return other
 
-    def _refuse_bad_parameters(self) -> None:
+    def refuse_bad_parameters(self) -> None:
+        """Refuse parameters that are not known."""
         refuse_to_fit(self.quantity)
         refuse_unknown_people(self.population)
 
@@ -235,7 +237,16 @@ class ResponseTypeModel(LawModel):
             if study.schema.exact_size <= MOST_LISTED
             else CountedProfiles.from_arrays(study.schema, study.profiles, arrays)
         )
+        self._refuse_misfit()
         return self
+
+    def _refuse_misfit(self) -> None:
+        """Choices about other networks or tables than there are would be taken for choices about these."""
+        chosen, members = self.choices_, self.mixing_.members
+        if len(chosen.covariates) != self.study.counts.shape[1] // 4:
+            raise ValueError(f"learned.covariates describes {len(chosen.covariates)} tables; expected one for each")
+        if chosen.factor is not None and not 1 < len(chosen.network_rungs) < members - 1:
+            raise ValueError(f"learned.network_rungs names {len(chosen.network_rungs)} networks of {members} members")
 
 
 @dataclass(frozen=True)
