@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight import lattice
-from pnsight.bound_table import plain_numbers
+from pnsight.bound_table import plain_numbers, refuse_level
 from pnsight.bounds import asking
 from pnsight.bounds.question import Question
 from pnsight.decide.ranking import best_more_general
@@ -24,7 +24,7 @@ from pnsight.decide.rule import UNCERTAIN, Decisions, decided
 from pnsight.errors import ModelError, QueryError, listed
 from pnsight.law import FloatArray
 from pnsight.models import Model, ResponseTypeModel
-from pnsight.plan.doubt import Crowd, Table, doubt_left, split
+from pnsight.plan.doubt import Crowd, Table, arms_of, doubt_left, split
 from pnsight.plan.outlook import ALL, NONE, Outlook
 from pnsight.schema import Codes, QueryLike
 from pnsight.study import People, Study
@@ -228,6 +228,11 @@ def _with_intervals(model: Model) -> ResponseTypeModel:
             "planning needs intervals, and this model was fitted without; fit it again with --intervals "
             "(intervals=True)."
         )
+    if not arms_of(model.study).all():
+        raise ModelError(
+            "planning sets further rows beside those at hand, and all counts of an arm or a table are withheld in this "
+            "model; plan with the model that it was exported from."
+        )
     return model
 
 
@@ -240,7 +245,6 @@ def _refuse_bad_arguments(study: Study, rows: float, table: str, top: int, level
         raise QueryError(f"{rows:g} rows are to be added; give a number above 0.")
     if top < 1:
         raise QueryError(f"the top {top} are asked for; give a number of at least 1.")
-    if not 0 < level < 1:
-        raise QueryError(f"the confidence of the decisions is {level}; give a number between 0 and 1, such as 0.9.")
+    refuse_level(level)
     if not 0 <= least_share <= 1:
         raise QueryError(f"the least share of people is {least_share}; give a number from 0 to 1.")
