@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import pnsight
+import web_models
 from cases import CASES, MEN, POOLED, WOMEN
 from pnsight import PlugIn, ResponseTypeModel, lattice, populations
 from pnsight.bounds import QUANTITIES, bounds
@@ -415,9 +416,18 @@ def test_a_setting_that_is_none_of_its_choices_is_refused(given, error, named, s
         model.bounds("", **given)
 
 
-@pytest.mark.parametrize("level", [-0.1, 1, np.nextafter(1, 0), float("nan")])
+def test_an_experiment_alone_is_not_asked_about_the_people_of_a_registry():
+    fitted = web_models.alone()
+    for population in ("observational", "pooled"):
+        for ask in (fitted.bounds, fitted.shares):
+            with pytest.raises(QueryError, match=f"{population!r} was given, but .* only those of the experimental"):
+                ask(fitted.schema.encode(""), population=population)
+    assert fitted.bounds("", population="experimental").columns() == fitted.bounds("").columns()
+
+
+@pytest.mark.parametrize("level", [-0.1, 0, 1e-300, 1, np.nextafter(1, 0), float("nan")])
 def test_a_level_that_no_interval_can_have_is_refused(level, model):
-    with pytest.raises(QueryError, match="give a number from 0 to below 1"):
+    with pytest.raises(QueryError, match="give a number between 0 and 1"):
         model.bounds("", level=level)
 
 

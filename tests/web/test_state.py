@@ -27,7 +27,7 @@ def states(draw, model) -> State:
     options = Options(
         quantity,
         None if threshold == usual else threshold,
-        float(f"{draw(st.floats(0, 0.999)):.12g}"),
+        float(f"{draw(st.floats(0.001, 0.999)):.12g}"),
         draw(st.booleans()),
         tuple(draw(st.lists(numbers, min_size=4, max_size=4))) if quantity == "benefit" else None,
         tuple(name for name in ("monotone", "exogenous") if draw(st.booleans())),
@@ -88,7 +88,8 @@ def test_the_threshold_of_a_benefit_is_its_cost():
         (("threshold", "much"), "threshold is 'much'"),
         (("threshold", "nan"), "threshold is 'nan'"),
         (("threshold", "1e13"), "threshold is '1e13'"),
-        (("level", "1"), "from 0 to below 1"),
+        (("level", "1"), "between 0 and 1"),
+        (("level", "0"), "between 0 and 1"),
         (("level", "90"), "did you mean 0.9?"),
         (("threshold", "30"), "lies between 0 and 1, and 30 was given; did you mean 0.3?"),
         (("threshold", "-0.1"), "lies between 0 and 1, and -0.1 was given."),
@@ -105,10 +106,10 @@ def test_a_mistake_is_named_and_left_out(given, said):
 
 def test_all_mistakes_are_named():
     _, problem = Reader(web_models.clinic()).read([("with.sex", "x"), ("with.age", "17"), ("level", "2")])
-    for said in ("no level 'x'", "cannot be 17", "from 0 to below 1"):
+    for said in ("no level 'x'", "cannot be 17", "between 0 and 1"):
         assert said in problem
 
 
 def test_only_a_response_type_model_can_be_asked_about_other_people():
     _, problem = Reader(web_models.plug_in()).read([("population", "pooled")])
-    assert "a plug-in model has only the people it was fitted to" in problem
+    assert "this plug-in model has only the people it was fitted to" in problem

@@ -85,6 +85,9 @@ def main(arguments: list[str] | None = None) -> None:
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
+        if error.filename is not None:  # a file that was named: the result has no name
+            print(f"pnsight: cannot use {str(error.filename)!r}: {error.strerror}; name another.", file=sys.stderr)
+            sys.exit(2)
         print(f"pnsight: cannot write the result: {error.strerror}.", file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(2)

@@ -17,11 +17,11 @@ from pnsight.bounds.assumptions import EXOGENOUS, AssumeLike
 from pnsight.bounds.benefit import PayoffsLike
 from pnsight.bounds.causation import Ends
 from pnsight.bounds.question import Question, Refine
-from pnsight.errors import ModelError
+from pnsight.errors import ModelError, QueryError
 from pnsight.law import FloatArray, Law
 from pnsight.progress import Progress, silent
 from pnsight.schema import Codes, QueryLike, Schema
-from pnsight.study import People, Study
+from pnsight.study import People, Study, refuse_unknown_people
 
 if TYPE_CHECKING:
     from pnsight.checks.assumptions import AssumptionTest
@@ -123,6 +123,21 @@ class Model(ABC):
     def schema(self) -> Schema:
         """Covariates of the fitted study."""
         return self.study.schema
+
+    @property
+    def populations(self) -> tuple[People, ...]:
+        """Whose people `bounds` can be asked about with `population`, if it takes that."""
+        return ()
+
+    def refuse_population(self, population: str) -> None:
+        """Refuse people that the model cannot be asked about."""
+        refuse_unknown_people(population)
+        if population not in self.populations:
+            own = f"those of the {self.populations[0]} table" if self.populations else "the people it was fitted to"
+            raise QueryError(
+                f"population {population!r} was given, but this {self.name} model has only {own}; leave --population "
+                "(population=) out, or fit a response-types model to both tables."
+            )
 
     @property
     def pools_rows(self) -> bool:

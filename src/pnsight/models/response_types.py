@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from itertools import islice
 from statistics import NormalDist
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -103,6 +103,11 @@ class ResponseTypeModel(LawModel):
     def law_given(self, codes: Codes, counts: FloatArray) -> Law:
         """The law of each query."""
         return self._law(next(self.mixing_.types(codes, self._weights(None), members=1)))
+
+    @property
+    def populations(self) -> tuple[People, ...]:
+        """Everyone's where there are two tables; an experiment alone is its own population."""
+        return ("experimental",) if self.study.observational is None else get_args(People)
 
     def shares(self, codes: Codes, population: People | None = None) -> FloatArray:
         """Share of the people of a population, by default the model's, that are in each query, shape (queries,).
@@ -200,8 +205,8 @@ class ResponseTypeModel(LawModel):
 
     def _weights(self, population: People | None) -> FloatArray:
         """How much of each table's people a population has, shape (tables,)."""
-        population = population or self.population
-        refuse_unknown_people(population)
+        if population is not None:
+            self.refuse_population(population)
         if self.study.observational is None:
             return np.ones(1)
         rows = np.array(self.study.table_rows)
@@ -210,7 +215,7 @@ class ResponseTypeModel(LawModel):
             "observational": np.array([0.0, 1.0]),
             "pooled": rows / rows.sum(),
         }
-        found: FloatArray = weights[population]
+        found: FloatArray = weights[population or self.population]
         return found
 
     def explain(self) -> str:

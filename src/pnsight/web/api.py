@@ -10,7 +10,6 @@ from fastapi import APIRouter, Query
 from pnsight._version import __version__
 from pnsight.decide import Questions, ask, decided
 from pnsight.text import as_records
-from pnsight.web.ability import refuse_population
 from pnsight.web.api_fields import (
     AskAddress,
     AskAnswer,
@@ -106,9 +105,11 @@ def router(site: Site) -> APIRouter:
 
 def _arguments(explorer: Explorer, asked: Asked) -> dict[str, Any]:
     """Arguments of the model's `bounds`."""
-    refuse_population(explorer.model, asked.population)
     given = {name: getattr(asked, name) for name in ("quantity", "level", "payoffs", "assume", "refine")}
-    return given if asked.population is None else {**given, "population": asked.population}
+    if asked.population is None:
+        return given
+    explorer.model.refuse_population(asked.population)
+    return {**given, "population": asked.population}
 
 
 def _model(explorer: Explorer) -> dict[str, Any]:

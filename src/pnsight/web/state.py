@@ -23,8 +23,7 @@ from pnsight.decide import refuse_threshold, usual_threshold
 from pnsight.errors import PnsightError, QueryError
 from pnsight.models import Model
 from pnsight.schema import OPEN, Codes
-from pnsight.study import refuse_unknown_people
-from pnsight.web.ability import UNIT_PAYOFFS, refuse_population
+from pnsight.web.ability import UNIT_PAYOFFS
 from pnsight.web.words import PAYOFFS
 
 PREFIX = "with."
@@ -184,9 +183,8 @@ class Reader:
         return asking(name or None, UNIT_PAYOFFS if name == BENEFIT else None, otherwise=self.usual).quantity
 
     def _population(self, name: str | None) -> str | None:
-        refuse_population(self.model, name or None)
         if name:
-            refuse_unknown_people(name)
+            self.model.refuse_population(name)
         return name or None
 
 
