@@ -96,12 +96,38 @@ def test_the_threshold_of_a_benefit_is_its_cost():
         (("assume", "kindness"), "no assumption is called 'kindness'"),
         (("refine", "much"), "refine is 'much'"),
         (("population", "mars"), "population is 'mars'"),
+        (("cautious", "maybe"), "cautious is 'maybe'; expected no, yes."),
+        (("quantiy", "pn"), "no option is called 'quantiy'. Did you mean 'quantity'?"),
     ],
 )
 def test_a_mistake_is_named_and_left_out(given, said):
     state, problem = Reader(web_models.clinic()).read([given, ("with.region", "South")])
     assert said in problem
     assert state == State((-1, -1, 1), Options("pns"))
+
+
+@pytest.mark.parametrize("key", ["with.sex", "quantity", "threshold", "level", "population"])
+def test_what_is_given_twice_is_named_and_left_out(key):
+    given = [(key, "a"), (key, "b"), ("with.region", "South"), ("with.region", "South")]
+    state, problem = Reader(web_models.clinic()).read(given)
+    assert problem == f"{key} is given as 'a', 'b'; give it once."
+    assert state == State((-1, -1, 1), Options("pns"))
+
+
+def test_a_blank_beside_a_value_is_no_second_value():
+    state, problem = Reader(web_models.clinic()).read([("threshold", "0.3"), ("threshold", ""), ("cautious", "no")])
+    assert (state.options, problem) == (Options("pns", threshold=0.3), "")
+
+
+def test_several_assumptions_are_no_mistake():
+    state, problem = Reader(web_models.clinic()).read([("assume", "monotone"), ("assume", "exogenous")])
+    assert (state.options.assume, problem) == (("monotone", "exogenous"), "")
+
+
+def test_an_experiment_alone_has_only_its_own_people():
+    reader = Reader(web_models.alone())
+    assert "only those of the experimental table" in reader.read([("population", "observational")])[1]
+    assert reader.read([("population", "experimental")])[1] == ""
 
 
 def test_all_mistakes_are_named():

@@ -70,8 +70,8 @@ def ending_of(out: Path | None, known: Mapping[str, Kind]) -> Kind:
     ending = "" if out is None else out.suffix.lower()
     if ending not in known:
         raise OutputError(
-            f"{str(out)!r} ends in {ending!r}; expected one of {listed(filter(None, known))}, or --format to say what to "
-            "write."
+            f"{str(out)!r} ends in {ending!r}; expected one of {listed(filter(None, known))}, or --format to say what "
+            "to write."
         )
     return known[ending]
 
