@@ -251,6 +251,10 @@ MISTAKES = {
     "unknown population": ("oracle mediatr", ["'mediatr'", "Did you mean 'mediator'?"]),
     "unknown population to simulate": ("simulate tree:x --out new", ["'tree:x'", "kind:seed"]),
     "no rows to simulate": ("simulate mediator --experimental 0 --out new", ["--experimental", "0"]),
+    "more rows than there is room for": (
+        f"simulate mediator --experimental {10**20} --out new",
+        ["100,000,000,000,000,000,000 rows", "at most"],
+    ),
     "impossible coin": (
         "simulate mediator --experimental 9 --observational 9 --assignment 1.5 --out new",
         ["assignment is 1.5", "between 0 and 1"],
@@ -391,6 +395,17 @@ def test_mistake(mistake, workshop, attempt, monkeypatch):
     for words in named:
         assert words in ended.err
     assert contents(workshop) == before
+
+
+def test_too_little_memory_is_told(workshop, attempt, monkeypatch):
+    def too_large(*_, **__):
+        raise MemoryError
+
+    monkeypatch.chdir(workshop)
+    monkeypatch.setattr(pnsight.PlugIn, "bounds", too_large)
+    ended = attempt("query", "model")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == "pnsight: there is not enough memory for this; ask for less at once.\n"
 
 
 def test_our_own_messages_are_one_line_that_names_the_program(workshop, attempt, monkeypatch):

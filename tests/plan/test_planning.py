@@ -197,6 +197,7 @@ def test_planning_needs_intervals(study, small_fits):
     [
         ({"rows": 0}, "0 rows"),
         ({"rows": float("nan")}, "nan rows"),
+        ({"rows": 1e300}, r"1e\+300 rows"),
         ({"table": "registry"}, "'registry'; expected experimental, observational, both"),
         ({"top": 0}, "top 0"),
         ({"level": 0}, "between 0 and 1"),

@@ -82,6 +82,9 @@ def main(arguments: list[str] | None = None) -> None:
     except PnsightError as error:
         print(f"pnsight: {error}", file=sys.stderr)
         sys.exit(2)
+    except MemoryError:
+        print("pnsight: there is not enough memory for this; ask for less at once.", file=sys.stderr)
+        sys.exit(2)
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight import lattice
-from pnsight.bound_table import plain_numbers, refuse_level
+from pnsight.bound_table import ROUNDING, plain_numbers, refuse_level
 from pnsight.bounds import asking
 from pnsight.bounds.question import Question
 from pnsight.decide.ranking import best_more_general
@@ -33,6 +33,9 @@ from pnsight.text import number_of
 
 MOST_CANDIDATES = 500
 """Groups that fix two covariates are compared if all are no more than this, else those that fix one."""
+
+MOST_ROWS = 1e12
+"""More rows than this there are of nothing that is sampled."""
 
 BETTER = 1.05
 """A group is listed if it settles more than every more general one, by this factor."""
@@ -175,7 +178,7 @@ def _groups(
     fixed = 2 if lattice.general_size(schema, 2) <= MOST_CANDIDATES else 1
     codes = lattice.general_queries(schema, fixed)
     share = model.shares(codes, population)
-    enough = share >= least_share
+    enough = share >= least_share - ROUNDING
     told = f"{number_of(int(enough.sum()), 'group')} that fix up to {number_of(fixed, 'covariate')} and hold at least "
     return codes[enough], share[enough], (f"{told}{least_share:.1%} of the people were compared",)
 
@@ -241,8 +244,8 @@ def _refuse_bad_arguments(study: Study, rows: float, table: str, top: int, level
         raise QueryError(f"rows cannot be added to {table!r}; expected {listed(get_args(Table))}.")
     if table != "experimental" and study.observational is None:
         raise QueryError(f"rows are to be added to {table}, but there is no observational table; use experimental.")
-    if not 0 < rows < np.inf:
-        raise QueryError(f"{rows:g} rows are to be added; give a number above 0.")
+    if not 0 < rows <= MOST_ROWS:
+        raise QueryError(f"{rows:g} rows are to be added; give a number above 0, at most {MOST_ROWS:g}.")
     if top < 1:
         raise QueryError(f"the top {top} are asked for; give a number of at least 1.")
     refuse_level(level)

@@ -34,6 +34,9 @@ Equation: TypeAlias = Callable[[Codes, Codes], FloatArray]
 RESPONSES = tuple(product((0, 1), repeat=2))
 """Order of the response pairs (Y untreated, Y treated)."""
 
+MOST_ROWS = 10**9
+"""Rows of a table that are sampled: more would not fit into memory."""
+
 _MOST_PROFILES = 1 << 20
 _STATES_AT_ONCE = 1 << 21
 
@@ -221,6 +224,10 @@ def _check_sizes(experimental: int, observational: int, assignment: float) -> No
         raise PopulationError(
             f"cannot sample {experimental} experimental and {observational} observational rows; "
             "ask for at least one of each."
+        )
+    if max(experimental, observational) > MOST_ROWS:
+        raise LimitError(
+            f"{max(experimental, observational):,} rows are to be sampled; ask for at most {MOST_ROWS:,} of a table."
         )
     if not 0 < assignment < 1:
         raise PopulationError(f"assignment is {assignment}; give the probability of treatment, between 0 and 1.")
