@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import pickle
 import struct
 from dataclasses import replace
+from functools import reduce
+from operator import getitem
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import pnsight
+import web_models
 from cases import MEN, WOMEN
 from pnsight import PlugIn, lattice, populations, store
 from pnsight.bounds import QUANTITIES
@@ -217,6 +222,95 @@ def test_a_description_with_a_part_of_another_kind_is_refused(key, value, folder
     changed(folder, **{key: value})
     with pytest.raises(ModelError):
         pnsight.load(folder)
+
+
+DAMAGED = {
+    "levels that are numbers": (("study", "covariates", 0, "levels"), [1, 2], r"levels\.0 is 1; expected text"),
+    "no levels": (("study", "covariates", 0, "levels"), [], r"'sexe, déclaré' has the levels \[\]"),
+    "a level twice": (("study", "covariates", 0, "levels"), ["a", "a"], "expected one or more, each once"),
+    "levels in one word": (("study", "covariates", 0, "levels"), "mf", r"levels is 'mf'; expected a list"),
+    "fewer levels than counted": (("study", "covariates", 1, "levels"), ["1"], "levels that the covariates have not"),
+    "edges that fall": (("study", "covariates", 1, "edges"), [3, 2, 1], r"edges \[3.0, 2.0, 1.0\]; expected rising"),
+    "a name twice": (("study", "covariates", 0, "name"), "a=b\\c", "two covariates have the same name"),
+    "no name": (("study", "covariates", 0, "name"), None, r"name is None; expected text"),
+    "no quantity": (("parameters", "quantity"), None, r"parameters\.quantity is None; expected text"),
+    "an unknown quantity": (("parameters", "quantity"), "pxs", "no quantity is called 'pxs'"),
+    "an unknown mix": (("parameters", "mix"), "cells", "parameters.mix is 'cells'; expected 'rows' or 'profiles'"),
+    "a word for true": (("study", "experiment_alone"), "no", "experiment_alone is 'no'; expected true or false"),
+    "rows in words": (("study", "dropped"), {"rows": "few"}, "dropped.rows is 'few'; expected a number"),
+    "endlessly many rows": (("study", "dropped"), {"rows": float("inf")}, "dropped.rows is inf; expected a number"),
+    "a truth for a version": (("format_version",), True, "format_version is True; expected a whole number"),
+    "a word for a version": (("format_version",), "1", "has format '1', this pnsight .* reads format 1"),
+    "nothing withheld": (("study", "withheld"), {"min_cell": 5, "rows": [1]}, "rows is .1.; expected a list of 2"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_a_description_that_was_changed_is_refused_with_the_place_and_what_was_expected(damage, folder):
+    place, value, said = DAMAGED[damage]
+    description = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+    part = description
+    for name in place[:-1]:
+        part = part[name]
+    part[place[-1]] = value
+    (folder / "model.json").write_text(json.dumps(description), encoding="utf-8")
+    with pytest.raises(ModelError, match=said) as refused:
+        pnsight.load(folder)
+    assert str(refused.value).startswith(f"model {str(folder)!r} ")
+
+
+def parts_of(value, place=()):
+    """The place of everything in plain data."""
+    yield place
+    for name, part in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from parts_of(part, (*place, name))
+
+
+@pytest.mark.parametrize("name", ["response-types", "experiment alone", "mask-mlp"])
+def test_whatever_part_of_a_description_is_changed_a_model_answers_or_is_refused(name, tmp_path):
+    pnsight.save(web_models.EVERY[name](), tmp_path)
+    assert pnsight.load(tmp_path).name == web_models.EVERY[name]().name
+    whole = json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))
+    for *place, last in list(parts_of(whole))[1:]:
+        for value in (None, [], {}, "other", 2, 0.5, ["other"]):
+            description = copy.deepcopy(whole)
+            reduce(getitem, place, description)[last] = value
+            (tmp_path / "model.json").write_text(json.dumps(description), encoding="utf-8")
+            try:
+                model = pnsight.load(tmp_path)
+            except ModelError:
+                continue
+            model.bounds(model.schema.format(model.study.profiles[:1])).columns()
+            model.explain()
+            model._repr_html_()
+
+
+def test_a_description_that_is_nested_without_end_is_refused(folder):
+    (folder / "model.json").write_text('{"format":' * 100_000)
+    with pytest.raises(ModelError, match=r"unreadable model\.json .*expected a folder written by"):
+        pnsight.load(folder)
+    with pytest.raises(OutputError, match="the folder holds other files"):
+        pnsight.save(PlugIn().fit(words_study()), folder)
+
+
+def test_what_may_not_be_read_is_not_called_damaged(folder, monkeypatch):
+    (arrays,) = folder.glob("*.safetensors")
+    content = arrays.read_bytes()
+    arrays.unlink()
+    arrays.mkdir()
+    with pytest.raises(ModelError, match=r"cannot be read .*Is a directory.*check that you may read"):
+        pnsight.load(folder)
+    arrays.rmdir()
+    arrays.write_bytes(content)
+
+    def forbidden(path, *_, **__):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    for step in ("is_dir", "read_text", "exists", "read_bytes"):
+        monkeypatch.setattr(Path, step, forbidden)
+        with pytest.raises(ModelError, match=r"cannot be read .*Permission denied.*check that you may read"):
+            pnsight.load(folder)
+        monkeypatch.undo()
 
 
 @pytest.mark.parametrize("keep", [0, 4, 40, -1])

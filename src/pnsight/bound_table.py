@@ -124,10 +124,10 @@ class BoundTable(Tabular):
 
 
 def refuse_level(level: float) -> None:
-    """Refuse a number that is no confidence of intervals: for 1 they would have no end."""
-    if not (level >= 0 and (1 + level) / 2 < 1):
+    """Refuse a number that is no confidence of intervals: for 0 they would have no length, for 1 no end."""
+    if not 0.5 < (1 + level) / 2 < 1:
         raise QueryError(
-            f"the confidence of the intervals is {level:g}; give a number from 0 to below 1{or_a_share(level)}"
+            f"the confidence of the intervals is {level:g}; give a number between 0 and 1{or_a_share(level)}"
         )
 
 

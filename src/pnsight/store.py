@@ -11,17 +11,19 @@ import json
 import math
 import os
 from dataclasses import asdict
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict, get_type_hints
 
 import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from pnsight._version import __version__
-from pnsight.errors import ModelError, OutputError, listed
+from pnsight.errors import ModelError, OutputError, PnsightError, listed
 from pnsight.files import replacing
 from pnsight.models import ExactMLP, MaskMLP, Model, PlugIn, ResponseTypeModel
+from pnsight.plain import refuse_unlike
 from pnsight.schema import Covariate, Schema
 from pnsight.study import Study, Withheld
 
@@ -30,6 +32,45 @@ FORMAT_VERSION = 1
 
 MODELS: dict[str, type[Model]] = {model.name: model for model in (ResponseTypeModel, MaskMLP, ExactMLP, PlugIn)}
 """Models by the name the command line gives them."""
+
+
+class _CovariateData(TypedDict):
+    name: str
+    levels: list[str]
+    edges: NotRequired[list[float | None]]
+    merged: NotRequired[list[str]]
+
+
+class _WithheldData(TypedDict):
+    min_cell: int
+    rows: tuple[float, float]
+    profiles: tuple[int, int]
+
+
+class _StudyData(TypedDict):
+    treatment: str
+    outcome: str
+    treated: NotRequired[str]
+    success: NotRequired[str]
+    covariates: list[_CovariateData]
+    dropped: dict[str, float]
+    ignored: list[str]
+    notes: NotRequired[list[str]]
+    experiment_alone: bool
+    withheld: NotRequired[_WithheldData]
+
+
+class _ModelData(TypedDict):
+    """What `model.json` holds; `learned` is of the type that the model's class names."""
+
+    format: str
+    format_version: int
+    pnsight_version: NotRequired[str]
+    model: str
+    parameters: dict[str, Any]
+    learned: dict[str, Any]
+    study: _StudyData
+    arrays: str
 
 
 def check_place(folder: str | os.PathLike[str]) -> None:
@@ -81,32 +122,55 @@ def save_model(model: Model, folder: str | os.PathLike[str]) -> None:
 def load_model(folder: str | os.PathLike[str]) -> Model:
     """Read a model that `save_model` wrote."""
     path = Path(folder)
-    description = _description(path)
-    if not (path / str(description.get("arrays"))).exists():  # replaced since the line above, or damaged
-        description = _description(path)
     try:
-        return _restored(path, description)
+        description, kind, arrays = _read(path)
+        return _restored(kind, description, arrays)
+    except OSError as error:
+        raise ModelError(f"model {str(path)!r} cannot be read ({error}); check that you may read all of it.") from None
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        raise ModelError(
-            f"model {str(path)!r} is damaged: a part is missing or not what it should be "
-            f"({type(error).__name__}: {error}); fit the model again."
-        ) from None
+        raise ModelError(f"model {str(path)!r} is damaged: {_told(error)}; fit the model again.") from None
 
 
-def _restored(path: Path, description: dict[str, Any]) -> Model:
+def _told(error: Exception) -> str:
+    """What is wrong: in our words, or what Python makes of a part that is missing or not what it should be."""
+    return str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+
+
+def _read(path: Path) -> tuple[_ModelData, type[Model], dict[str, np.ndarray[Any, Any]]]:
+    """The description, the class that it names and the arrays, which fit neither each other nor the class yet."""
+    description = _description(path)
+    if not (path / description["arrays"]).exists():  # replaced since the line above, or damaged
+        description = _description(path)
     kind = MODELS.get(description["model"])
     if kind is None:
         raise ModelError(
             f"{str(path)!r} holds a model of kind {description['model']!r}; this pnsight {__version__} knows "
             f"{listed(MODELS)}. Upgrade pnsight or fit the model again."
         )
-    arrays = _arrays(path / description["arrays"])
+    return description, kind, _arrays(path / description["arrays"])
+
+
+def _restored(kind: type[Model], description: _ModelData, arrays: dict[str, np.ndarray[Any, Any]]) -> Model:
+    model = _unfitted(kind, description["parameters"])
+    refuse_unlike(description["learned"], kind.learns, "learned")
     learned = {key.removeprefix("model."): value for key, value in arrays.items() if key.startswith("model.")}
-    study = _study_in(description["study"], arrays)
-    return kind(**description["parameters"]).restore(study, description["learned"], learned)
+    return model.restore(_study_in(description["study"], arrays), description["learned"], learned)
 
 
-def _description(path: Path) -> dict[str, Any]:
+def _unfitted(kind: type[Model], parameters: dict[str, Any]) -> Model:
+    """A model with these parameters, as strict as `fit`."""
+    for name, expected in get_type_hints(kind.__init__).items():
+        if name in parameters:
+            refuse_unlike(parameters[name], expected, f"parameters.{name}")
+    model = kind(**parameters)
+    try:
+        model.refuse_bad_parameters()
+    except PnsightError as error:
+        raise ValueError(str(error).rstrip(".")) from None
+    return model
+
+
+def _description(path: Path) -> _ModelData:
     expected = "expected a folder written by `pnsight fit --out`"
     if not path.is_dir():
         raise ModelError(f"no model folder {str(path)!r}; {expected}.")
@@ -114,17 +178,19 @@ def _description(path: Path) -> dict[str, Any]:
         description = json.loads((path / "model.json").read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ModelError(f"folder {str(path)!r} is not a model: it has no model.json; {expected}.") from None
-    except (OSError, ValueError) as error:
+    except (ValueError, RecursionError) as error:
         raise ModelError(f"folder {str(path)!r} has an unreadable model.json ({error}); {expected}.") from None
     if not isinstance(description, dict) or description.get("format") != FORMAT:
         raise ModelError(f"folder {str(path)!r} has a model.json that is not pnsight's; {expected}.")
     if description.get("format_version") != FORMAT_VERSION:
         writer = description.get("pnsight_version", "version")
         raise ModelError(
-            f"model {str(path)!r} has format {description.get('format_version')}, this pnsight {__version__} reads "
+            f"model {str(path)!r} has format {description.get('format_version')!r}, this pnsight {__version__} reads "
             f"format {FORMAT_VERSION}; fit the model again, or use the pnsight {writer} that wrote it."
         )
-    return description
+    refuse_unlike(description, _ModelData, "model.json")
+    found: _ModelData = description  # type: ignore[assignment]
+    return found
 
 
 def _name_of(arrays: bytes) -> str:
@@ -133,10 +199,10 @@ def _name_of(arrays: bytes) -> str:
 
 
 def _arrays(path: Path) -> dict[str, np.ndarray[Any, Any]]:
+    content = path.read_bytes()
     try:
-        content = path.read_bytes()
         found = load(content)
-    except (OSError, SafetensorError) as error:
+    except SafetensorError as error:
         raise ModelError(f"the model's arrays {str(path)!r} cannot be read ({error}); fit the model again.") from None
     if path.name != _name_of(content):
         raise ModelError(f"the model's arrays {str(path)!r} are not those that were written; fit the model again.")
@@ -160,7 +226,7 @@ def _ours(name: str) -> bool:
 def _is_model(path: Path) -> bool:
     try:
         description = json.loads((path / "model.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return False
     return isinstance(description, dict) and description.get("format") == FORMAT
 
@@ -182,12 +248,16 @@ def _study_out(study: Study) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, 
     return description, {"profiles": study.profiles, "counts": study.counts}
 
 
-def _study_in(description: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any]]) -> Study:
+def _study_in(description: _StudyData, arrays: dict[str, np.ndarray[Any, Any]]) -> Study:
     schema = Schema(tuple(_covariate_in(covariate) for covariate in description["covariates"]))
+    if len(set(schema.names)) < len(schema.names):
+        raise ValueError(f"two covariates have the same name: {listed(schema.names)}")
     profiles, counts = arrays["profiles"], arrays["counts"]
     width = 4 if description["experiment_alone"] else 8
     if profiles.shape != (len(profiles), len(schema.names)) or counts.shape != (len(profiles), width):
         raise ValueError(f"arrays of shape {profiles.shape} and {counts.shape} do not fit the covariates")
+    if not ((profiles >= 0) & (profiles < schema.shape)).all():
+        raise ValueError("the profiles have levels that the covariates have not")
     return Study(
         schema,
         profiles,
@@ -200,13 +270,11 @@ def _study_in(description: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any
         tuple(description.get("notes", ())),
         treated=description.get("treated", "1"),
         success=description.get("success", "1"),
-        withheld=_withheld_in(description.get("withheld")),
+        withheld=_withheld_in(description["withheld"]) if "withheld" in description else None,
     )
 
 
-def _withheld_in(description: dict[str, Any] | None) -> Withheld | None:
-    if description is None:
-        return None
+def _withheld_in(description: _WithheldData) -> Withheld:
     (trial, registry), (of_trial, of_registry) = description["rows"], description["profiles"]
     return Withheld(description["min_cell"], (trial, registry), (of_trial, of_registry))
 
@@ -221,9 +289,18 @@ def _covariate_out(covariate: Covariate) -> dict[str, Any]:
     return description
 
 
-def _covariate_in(description: dict[str, Any]) -> Covariate:
-    edges = description.get("edges")
-    if edges is not None:
-        outer = (-math.inf, *[math.inf] * (len(edges) - 1))
-        edges = tuple(far if edge is None else float(edge) for edge, far in zip(edges, outer, strict=True))
-    return Covariate(description["name"], tuple(description["levels"]), edges, tuple(description.get("merged", ())))
+def _covariate_in(description: _CovariateData) -> Covariate:
+    name, levels = description["name"], tuple(description["levels"])
+    if not levels or len(set(levels)) < len(levels):
+        raise ValueError(f"covariate {name!r} has the levels {list(levels)}; expected one or more, each once")
+    edges = _edges_in(description["edges"]) if "edges" in description else None
+    if edges is not None and not (
+        1 < len(edges) <= len(levels) + 1 and all(low < high for low, high in pairwise(edges))
+    ):
+        raise ValueError(f"covariate {name!r} has the edges {list(edges)}; expected rising numbers around its levels")
+    return Covariate(name, levels, edges, tuple(description.get("merged", ())))
+
+
+def _edges_in(edges: list[float | None]) -> tuple[float, ...]:
+    outer = (-math.inf, *[math.inf] * (len(edges) - 1))
+    return tuple(far if edge is None else float(edge) for edge, far in zip(edges, outer, strict=True))

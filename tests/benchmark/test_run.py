@@ -109,6 +109,12 @@ def test_an_unknown_learner_is_named():
         Grid(learners=("mask-mpl",)).settings()
 
 
+@pytest.mark.parametrize("choice", [{"budgets": (1000, 0)}, {"seeds": (-1,)}, {"thresholds": ("0",)}])
+def test_numbers_that_nothing_can_be_fitted_with_are_refused_before_fitting(choice):
+    with pytest.raises(PnsightError, match=r"a (budget|seed|threshold) is .*at least"):
+        Grid(**choice).settings()
+
+
 def test_auto_is_only_combined_with_validation_by_rows():
     grid = Grid(("direct",), (1000,), (1,), ("mask-mlp",), ("auto", "300"), ("queries", "rows"))
     found = {(setting.threshold, setting.validation) for setting in grid.settings()}

@@ -261,6 +261,10 @@ MISTAKES = {
         "simulate mediator --experimental 1000000000000000 --out new",
         ["1,000,000,000,000,000 experimental", "at most 100,000,000"],
     ),
+    "more rows than there is room for": (
+        f"simulate mediator --experimental {10**20} --out new",
+        ["100,000,000,000,000,000,000 experimental", "at most"],
+    ),
     "impossible coin": (
         "simulate mediator --experimental 9 --observational 9 --assignment 1.5 --out new",
         ["assignment is 1.5", "between 0 and 1"],
@@ -311,6 +315,8 @@ MISTAKES = {
     "unknown refinement": ("query model --refine all", ["--refine", "'all'"]),
     # models
     "no model": ("query nowhere", ["'nowhere'", "pnsight fit --out"]),
+    "model of too long a name": (f"query {'long' * 75}", ["longlong", "cannot be read", "name too long"]),
+    "results of too long a name": (f"bench show --results {'long' * 75}", ["longlong", "name too long"]),
     "file for a model": ("query good.csv", ["'good.csv'", "pnsight fit --out"]),
     "folder that is not a model": ("query empty_folder", ["'empty_folder'", "no model.json"]),
     "model of another program": ("query foreign", ["'foreign'", "not pnsight's"]),
@@ -327,12 +333,14 @@ MISTAKES = {
     "unknown option": ("query model --colour red", ["--colour"]),
     "unknown command": ("querry model", ["querry"]),
     "level beyond one": ("query model --level 2", ["--level", "2"]),
+    "level of nothing": ("query model --level 0", ["--level", "between 0 and 1"]),
+    "level of nothing, cautiously": ("select model --budget 0.1 --cautious --level 0", ["--level", "between 0 and 1"]),
     # decisions
     "caution without intervals": ("decide model --cautious", ["--cautious", "response-types"]),
     "threshold that is no number": ("decide model --threshold nan", ["threshold", "nan"]),
     "words in a format": ("decide model --words --format csv", ["--words", "--format csv"]),
     "decide query and space": ("decide model sex=Male --space exact", ["queries and --space", "use one"]),
-    "decide for another population": ("decide model --population pooled", ["--population pooled", "plug-in"]),
+    "decide for another population": ("decide model --population pooled", ["'pooled'", "plug-in", "--population"]),
     "ask about an unknown level": ("ask model sex=Femal", ["'Femal'", "Did you mean 'Female'?"]),
     "ask two ways": ("ask model --levels --without", ["--levels and --without"]),
     "rank by something else": ("rank model --by mean", ["--by", "'mean'"]),
@@ -351,6 +359,9 @@ MISTAKES = {
     "budget spent for harm": ("select model --budget 0.1 --quantity harm", ["harm", "pns, benefit"]),
     # outputs
     "title of bytes": ("report model --title '\udce9' --out new", ["'\\udce9'", "not in UTF-8"]),
+    "answer in a format that is none": ("query model --out answer.xlsx", ["answer.xlsx", ".csv, .json, .parquet"]),
+    "oracle's answer in a format that is none": ("oracle direct --out a.tsv", ["a.tsv", "'.tsv'", "--format"]),
+    "answer into a file of too long a name": (f"query model --out {'long' * 75}", ["longlong", "name too long"]),
     "Parquet on the screen": ("query model --format parquet", ["--out FILE.parquet"]),
     "answer into a folder that is not there": ("query model --out nowhere/answer.csv", ["nowhere/answer.csv"]),
     "Parquet into a folder that is not there": ("oracle direct --out nowhere/a.parquet", ["nowhere/a.parquet"]),
@@ -395,6 +406,17 @@ def test_mistake(mistake, workshop, attempt, monkeypatch):
     for words in named:
         assert words in ended.err
     assert contents(workshop) == before
+
+
+def test_too_little_memory_is_told(workshop, attempt, monkeypatch):
+    def too_large(*_, **__):
+        raise MemoryError
+
+    monkeypatch.chdir(workshop)
+    monkeypatch.setattr(pnsight.PlugIn, "bounds", too_large)
+    ended = attempt("query", "model")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == "pnsight: there is not enough memory for this; ask for less at once.\n"
 
 
 def test_our_own_messages_are_one_line_that_names_the_program(workshop, attempt, monkeypatch):

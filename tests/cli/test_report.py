@@ -59,9 +59,10 @@ def test_payoffs_and_cost_add_a_section(model, run):
         (["--payoffs", "1,2"], "payoffs"),
         (["--min-cell", 1], "1 was given; expected at least 2"),
         (["--top", 0], "0 was given; expected at least 1"),
-        (["--level", 2], "2.0 was given; expected between 0 and 1"),
+        (["--level", 2], "is 2; give a number between 0 and 1; did you mean 0.02?"),
         (["--threshold", "nan"], "the threshold is nan"),
         (["--format", "pdf"], "pdf"),
+        (["--out", "report.pdf"], "'report.pdf' ends in '.pdf'; expected one of .html, .htm, .json"),
         (["--out", "no/such/folder/report.html"], "must be a file in a folder that exists"),
     ],
 )

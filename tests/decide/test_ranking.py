@@ -105,6 +105,10 @@ def test_fewer_queries_are_looked_at_if_asked_for(plug_in, most, told):
     assert told in rank(plug_in, most_candidates=most).notes[0]
 
 
+def test_everyone_is_all_of_the_people(fitted):
+    assert rank(fitted, least_share=1, margin=0).answers.queries == fitted.schema.format(fitted.schema.encode(""))
+
+
 def test_nothing_to_list_is_an_empty_ranking(fitted):
     found = rank(fitted, least_support=1e9)
     assert len(found) == 0
@@ -120,6 +124,7 @@ def test_nothing_to_list_is_an_empty_ranking(fitted):
         {"least_share": 2},
         {"margin": float("nan")},
         {"most_candidates": 0},
+        {"by": "harm", "quantity": "pn"},
     ],
 )
 def test_mistakes_are_named(plug_in, mistake):

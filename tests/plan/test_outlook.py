@@ -99,3 +99,11 @@ def test_where_there_is_no_answer_nothing_is_decided():
     treat, leave = found.decided(left(0.5))
     assert (treat[0, 0], leave[0, 0], found.uncertain(NONE)[0, 0]) == (0, 0, 0)
     assert treat[0, 1] == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("threshold", "span", "treated"), [(0.0, (0.0, 0.0), 1.0), (1e308, (-1.0, 1.0), 0.0), (-1e308, (-1.0, 1.0), 1.0)]
+)
+def test_beyond_what_the_quantity_can_be_all_is_decided_however_sure_the_bounds_are(threshold, span, treated):
+    treat, leave = looking(0.0, 0.0, 0.0, threshold, span=span).decided(ALL)
+    assert (treat.tolist(), leave.tolist()) == ([[treated]], [[1 - treated]])

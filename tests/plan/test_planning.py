@@ -8,6 +8,7 @@ import pytest
 import pnsight
 from pnsight import lattice, populations
 from pnsight.decide import decide
+from pnsight.disclosure import suppress
 from pnsight.errors import ModelError, PnsightError, QueryError
 from pnsight.plan import doubt, plan
 
@@ -196,6 +197,7 @@ def test_planning_needs_intervals(study, small_fits):
     [
         ({"rows": 0}, "0 rows"),
         ({"rows": float("nan")}, "nan rows"),
+        ({"rows": 1e300}, r"1e\+300 rows"),
         ({"table": "registry"}, "'registry'; expected experimental, observational, both"),
         ({"top": 0}, "top 0"),
         ({"level": 0}, "between 0 and 1"),
@@ -210,6 +212,12 @@ def test_planning_needs_intervals(study, small_fits):
 def test_mistakes_are_named(model, options, message):
     with pytest.raises(PnsightError, match=message):
         plan(model, **options)
+
+
+def test_nothing_is_planned_where_all_counts_of_an_arm_are_withheld(model, trial_alone):
+    for fitted in (model, trial_alone):
+        with pytest.raises(ModelError, match="all counts of an arm or a table are withheld"):
+            plan(suppress(fitted, 10**6), THRESHOLD)
 
 
 def test_rows_need_a_table_to_go_to(trial_alone):

@@ -93,6 +93,24 @@ def test_questions_are_those_of_ask(client, model):
     assert found == client.get("/api/ask?query=sex%3Dmale&threshold=0.3").json()
 
 
+@pytest.mark.parametrize(
+    ("address", "twice"),
+    [
+        ("/api/bounds?level=0.5&level=0.9", "level is given as '0.5', '0.9'"),
+        ("/api/decide?quantity=pn&quantity=ps", "quantity is given as 'pn', 'ps'"),
+        ("/api/ask?query=sex%3Dmale&query=", "query is given as 'sex=male', ''"),
+        ("/api/rank?top=3&top=4", "top is given as '3', '4'"),
+    ],
+)
+def test_what_is_given_twice_in_an_address_is_refused(client, address, twice):
+    assert error(client.get(address), 400) == f"{twice}; give it once."
+
+
+def test_an_experiment_alone_is_not_asked_about_other_people(ask):
+    message = error(ask("experiment alone").get("/api/bounds?population=observational"), 400)
+    assert "only those of the experimental table" in message
+
+
 def test_groups_are_those_of_rank(client, model):
     found = client.post("/api/rank", json={"top": 5, "by": "upper", "margin": 0, "least_share": 0.2}).json()
     expected = rank(model, 5, "upper", 0, 0.2)

@@ -110,9 +110,26 @@ def test_ranked_by_benefit_the_payoffs_and_the_cost_count(client, model):
     assert "selected" in page.one("option", value="benefit").attributes
 
 
-@pytest.mark.parametrize("query", ["by=luck", "sort=luck", "order=luck", "sort=place&order=ascending"])
-def test_an_order_that_is_not_known_is_the_usual_one(client, query):
+def test_the_usual_order_may_be_said(client):
+    query = "by=lower&sort=place&order=ascending"
     assert names(read(client.get(f"/groups?{query}").text)) == names(read(client.get("/groups").text))
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("by=luck", "by is 'luck'; expected lower, upper, benefit, harm."),
+        ("sort=luck", "sort is 'luck'; expected place, people,"),
+        ("order=luck", "order is 'luck'; expected ascending, descending."),
+        ("by=upper&by=lower", "by is given as 'upper', 'lower'; give it once."),
+        ("sorted=lower", "no option is called 'sorted'. Did you mean 'sort'?"),
+    ],
+)
+def test_an_order_that_is_not_known_is_refused(client, query, said):
+    for path in ("/groups", "/groups/table"):
+        response = client.get(f"{path}?{query}")
+        assert response.status_code == (400 if path == "/groups" else 200)
+        assert said[1:] in read(response.text).one("p", class_="problem").text
 
 
 def test_mistakes_and_refusals_are_told_in_place_of_the_groups(client, ask):

@@ -27,7 +27,7 @@ def states(draw, model) -> State:
     options = Options(
         quantity,
         None if threshold == usual else threshold,
-        float(f"{draw(st.floats(0, 0.999)):.12g}"),
+        float(f"{draw(st.floats(0.001, 0.999)):.12g}"),
         draw(st.booleans()),
         tuple(draw(st.lists(numbers, min_size=4, max_size=4))) if quantity == "benefit" else None,
         tuple(name for name in ("monotone", "exogenous") if draw(st.booleans())),
@@ -88,13 +88,16 @@ def test_the_threshold_of_a_benefit_is_its_cost():
         (("threshold", "much"), "threshold is 'much'"),
         (("threshold", "nan"), "threshold is 'nan'"),
         (("threshold", "1e13"), "threshold is '1e13'"),
-        (("level", "1"), "from 0 to below 1"),
+        (("level", "1"), "between 0 and 1"),
+        (("level", "0"), "between 0 and 1"),
         (("level", "90"), "did you mean 0.9?"),
         (("threshold", "30"), "lies between 0 and 1, and 30 was given; did you mean 0.3?"),
         (("threshold", "-0.1"), "lies between 0 and 1, and -0.1 was given."),
         (("assume", "kindness"), "no assumption is called 'kindness'"),
         (("refine", "much"), "refine is 'much'"),
         (("population", "mars"), "population is 'mars'"),
+        (("cautious", "maybe"), "cautious is 'maybe'; expected no, yes."),
+        (("quantiy", "pn"), "no option is called 'quantiy'. Did you mean 'quantity'?"),
     ],
 )
 def test_a_mistake_is_named_and_left_out(given, said):
@@ -103,12 +106,36 @@ def test_a_mistake_is_named_and_left_out(given, said):
     assert state == State((-1, -1, 1), Options("pns"))
 
 
+@pytest.mark.parametrize("key", ["with.sex", "quantity", "threshold", "level", "population"])
+def test_what_is_given_twice_is_named_and_left_out(key):
+    given = [(key, "a"), (key, "b"), ("with.region", "South"), ("with.region", "South")]
+    state, problem = Reader(web_models.clinic()).read(given)
+    assert problem == f"{key} is given as 'a', 'b'; give it once."
+    assert state == State((-1, -1, 1), Options("pns"))
+
+
+def test_a_blank_beside_a_value_is_no_second_value():
+    state, problem = Reader(web_models.clinic()).read([("threshold", "0.3"), ("threshold", ""), ("cautious", "no")])
+    assert (state.options, problem) == (Options("pns", threshold=0.3), "")
+
+
+def test_several_assumptions_are_no_mistake():
+    state, problem = Reader(web_models.clinic()).read([("assume", "monotone"), ("assume", "exogenous")])
+    assert (state.options.assume, problem) == (("monotone", "exogenous"), "")
+
+
+def test_an_experiment_alone_has_only_its_own_people():
+    reader = Reader(web_models.alone())
+    assert "only those of the experimental table" in reader.read([("population", "observational")])[1]
+    assert reader.read([("population", "experimental")])[1] == ""
+
+
 def test_all_mistakes_are_named():
     _, problem = Reader(web_models.clinic()).read([("with.sex", "x"), ("with.age", "17"), ("level", "2")])
-    for said in ("no level 'x'", "cannot be 17", "from 0 to below 1"):
+    for said in ("no level 'x'", "cannot be 17", "between 0 and 1"):
         assert said in problem
 
 
 def test_only_a_response_type_model_can_be_asked_about_other_people():
     _, problem = Reader(web_models.plug_in()).read([("population", "pooled")])
-    assert "a plug-in model has only the people it was fitted to" in problem
+    assert "this plug-in model has only the people it was fitted to" in problem

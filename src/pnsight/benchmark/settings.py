@@ -105,8 +105,11 @@ class Grid:
         _known("learner", self.learners, LEARNERS)
         _known("way to validate", self.validations, ("queries", "rows"))
         for threshold in self.thresholds:
-            if threshold != "auto" and not threshold.isdecimal():
-                raise PnsightError(f"a threshold is {threshold!r}; give whole numbers of rows, or auto.")
+            if threshold != "auto" and (not threshold.isdecimal() or int(threshold) < 1):
+                raise PnsightError(f"a threshold is {threshold!r}; give whole numbers of rows, at least 1, or auto.")
+        for what, numbers, least in (("budget", self.budgets, 1), ("seed", self.seeds, 0)):
+            if min(numbers, default=least) < least:
+                raise PnsightError(f"a {what} is {min(numbers)}; give whole numbers of at least {least}.")
         for population in self.populations:
             get(population)
         found: dict[Setting, None] = {}

@@ -6,7 +6,7 @@ import typer
 
 import pnsight
 from pnsight.cli.options import Format, FormatOption, OutOption
-from pnsight.cli.output import check_output, emit, kind_of, put, put_json
+from pnsight.cli.output import check_output, emit, put, put_json
 from pnsight.cli.reading import (
     AssignmentOption,
     BandsOption,
@@ -47,8 +47,7 @@ def check(
     Exit code 0 if they are, with or without warnings, and 1 if not. As a table a report in words, as CSV or Parquet one
     row for each test, as JSON everything.
     """
-    kind = format or kind_of(out)
-    check_output(kind, out)
+    kind = check_output(format, out)
     study = read_tables(
         experimental,
         observational,

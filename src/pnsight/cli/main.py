@@ -86,9 +86,15 @@ def main(arguments: list[str] | None = None) -> None:
         if not isinstance(error.__cause__, KeyboardInterrupt):  # as DuckDB puts it
             raise
         sys.exit(130)
+    except MemoryError:
+        print("pnsight: there is not enough memory for this; ask for less at once.", file=sys.stderr)
+        sys.exit(2)
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
+        if error.filename is not None:  # a file that was named: the result has no name
+            print(f"pnsight: cannot use {str(error.filename)!r}: {error.strerror}; name another.", file=sys.stderr)
+            sys.exit(2)
         print(f"pnsight: cannot write the result: {error.strerror}.", file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(2)

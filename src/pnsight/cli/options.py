@@ -10,7 +10,7 @@ from typing import Annotated, TypeAlias, TypeVar
 
 import typer
 
-from pnsight.errors import or_a_share
+from pnsight.errors import QueryError, or_a_share
 
 
 class Format(StrEnum):
@@ -73,6 +73,17 @@ def within(low: float, high: float = math.inf) -> Callable[[Number], Number]:
     return check
 
 
+def _confidence(level: float) -> float:
+    """The value of --level, refused here too for models without intervals, which would pass over it."""
+    from pnsight.bound_table import refuse_level  # loads NumPy, which --help can do without
+
+    try:
+        refuse_level(level)
+    except QueryError as error:
+        raise typer.BadParameter(str(error)) from None
+    return level
+
+
 FormatOption: TypeAlias = Annotated[
     Format | None,
     typer.Option("--format", help="How to write the table; by default what --out's ending says, else table."),
@@ -92,7 +103,7 @@ AskedQuantityOption: TypeAlias = Annotated[
     typer.Option("--quantity", help="What to bound; by default what the model was fitted for, or pns."),
 ]
 LevelOption: TypeAlias = Annotated[
-    float, typer.Option("--level", help="Confidence of the intervals.", callback=within(0, 1))
+    float, typer.Option("--level", help="Confidence of the intervals.", callback=_confidence)
 ]
 PopulationOption: TypeAlias = Annotated[
     People | None,

@@ -7,13 +7,15 @@ import math
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pnsight
 from pnsight.cli.options import Format
-from pnsight.errors import OutputError
+from pnsight.errors import OutputError, listed
 from pnsight.files import replacing
 from pnsight.text import aligned, as_records, csv_text
+
+Kind = TypeVar("Kind")
 
 
 def say(message: str) -> None:
@@ -23,8 +25,7 @@ def say(message: str) -> None:
 
 def emit(columns: Mapping[str, Sequence[Any]], kind: Format | None, out: Path | None) -> None:
     """Write a table in the asked format."""
-    kind = kind or kind_of(out)
-    check_output(kind, out)
+    kind = check_output(kind, out)
     if out is not None and kind is Format.PARQUET:
         pnsight.tables.write_parquet(columns, out)
     elif kind is Format.JSON:
@@ -47,23 +48,35 @@ def put_json(value: Any, out: Path | None) -> None:
     put(json.dumps(_finite(value), ensure_ascii=plain, indent=1, default=str) + "\n", out)
 
 
-def check_output(kind: Format | None, out: Path | None) -> None:
-    """Refuse a place that cannot be written, before long work rather than after it."""
-    if out is not None:
-        _writable(out)
-    elif kind is Format.PARQUET:
+def check_output(kind: Format | None, out: Path | None) -> Format:
+    """The format to write in; a place that cannot be written is refused before long work rather than after it."""
+    check_file(out)
+    kind = kind or _kind_of(out)
+    if out is None and kind is Format.PARQUET:
         raise OutputError("Parquet is not for the screen; name a file with --out FILE.parquet.")
+    return kind
 
 
-def kind_of(out: Path | None) -> Format:
-    """The format that the file's ending says, else a table."""
-    ending = "" if out is None else out.suffix.lower().lstrip(".")
-    return Format(ending) if ending in ("csv", "json", "parquet") else Format.TABLE
-
-
-def _writable(out: Path) -> None:
-    if out.is_dir() or not out.parent.is_dir():
+def check_file(out: Path | None) -> None:
+    """Refuse a file that cannot be written."""
+    if out is not None and (out.is_dir() or not out.parent.is_dir()):
         raise OutputError(f"cannot write {str(out)!r}: it must be a file in a folder that exists.")
+
+
+def _kind_of(out: Path | None) -> Format:
+    """The format that the file's ending says; a table on the screen."""
+    return ending_of(out, {"": Format.TABLE, ".txt": Format.TABLE, **{f".{kind}": kind for kind in _FILES}})
+
+
+def ending_of(out: Path | None, known: Mapping[str, Kind]) -> Kind:
+    """What the file's ending stands for; one that is not known would promise what the file is not."""
+    ending = "" if out is None else out.suffix.lower()
+    if ending not in known:
+        raise OutputError(
+            f"{str(out)!r} ends in {ending!r}; expected one of {listed(filter(None, known))}, or --format to say what "
+            "to write."
+        )
+    return known[ending]
 
 
 def _write(out: Path, text: str) -> None:
@@ -81,3 +94,6 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_finite(part) for part in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+_FILES = (Format.CSV, Format.JSON, Format.PARQUET)

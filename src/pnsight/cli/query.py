@@ -84,11 +84,7 @@ def how_to_answer(
     }
     if population is None:
         return options
-    if not isinstance(fitted, pnsight.ResponseTypeModel):
-        raise QueryError(
-            f"--population {population} was given, but a {fitted.name} model has only the people it was fitted to; "
-            "leave the option out, or fit a response-types model."
-        )
+    fitted.refuse_population(population.value)
     return {**options, "population": population.value}
 
 

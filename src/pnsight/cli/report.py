@@ -19,7 +19,7 @@ from pnsight.cli.options import (
     threshold_or_cost,
     within,
 )
-from pnsight.cli.output import check_output, put, put_json, say
+from pnsight.cli.output import check_file, ending_of, put, put_json, say
 from pnsight.cli.query import ModelArgument
 
 
@@ -28,6 +28,14 @@ class ReportFormat(StrEnum):
 
     HTML = "html"
     JSON = "json"
+
+
+_ENDINGS = {
+    "": ReportFormat.HTML,
+    ".html": ReportFormat.HTML,
+    ".htm": ReportFormat.HTML,
+    ".json": ReportFormat.JSON,
+}
 
 
 def report(
@@ -52,8 +60,8 @@ def report(
     One file without scripts that needs nothing else, and prints well.
     """
     cost = threshold_or_cost(None, cost, payoffs)
-    check_output(None, out)
-    kind = format or (ReportFormat.JSON if out is not None and out.suffix.lower() == ".json" else ReportFormat.HTML)
+    check_file(out)
+    kind = format or ending_of(out, _ENDINGS)
     fitted = pnsight.load(model)
     with bar("report") as progress:
         summary = pnsight.report.summarise(

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from pnsight import lattice
-from pnsight.bound_table import BoundTable, plain_numbers
+from pnsight.bound_table import ROUNDING, BoundTable, plain_numbers
 from pnsight.decide.best_of_many import LEAST_TOLD, NOT_KNOWN, overestimation
 from pnsight.errors import QueryError, listed
 from pnsight.law import FloatArray
@@ -105,10 +105,10 @@ def rank(
     """
     _refuse_bad_arguments(top, by, margin, least_share, most_candidates)
     if by in _QUANTITIES:
-        options = {**options, "quantity": by}
+        options = {**options, "quantity": _asked_by(by, options.get("quantity"))}
     codes, looked_at = _candidates(model.schema, most_candidates)
     share = model.shares(codes, options.get("population"))
-    enough = (share >= least_share) & (least_rows(model.study, model.counts(codes)) >= least_support)
+    enough = (share >= least_share - ROUNDING) & (least_rows(model.study, model.counts(codes)) >= least_support)
     codes, share = codes[enough], share[enough]
     answers = model.bounds(codes, **options)
     end = _end(by)
@@ -124,6 +124,13 @@ def rank(
     elif len(chosen):
         notes += (_told_caution(end, answers.level or 0.0, float((estimate - merit)[chosen].mean()), too_high),)
     return Ranking(answers.take(chosen), by, share[chosen], adds[chosen], too_high, answers.notes + notes)
+
+
+def _asked_by(by: By, quantity: str | None) -> str:
+    """The quantity that is ranked by, which no other may have been asked for beside."""
+    if quantity not in (None, by):
+        raise QueryError(f"groups are to be ranked by {by}, and {quantity} is asked for; leave one of the two out.")
+    return by
 
 
 def _told_caution(end: str, level: float, below: float, too_high: float) -> str:

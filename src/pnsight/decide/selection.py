@@ -11,7 +11,6 @@ of the profile brings:
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
@@ -38,6 +37,9 @@ Gain: TypeAlias = Literal["guaranteed", "net", "best_case"]
 
 GAINS = ("pns", "benefit")
 """Quantities that say what treating a person of a profile brings."""
+
+_LARGEST = 1e15
+"""Amounts beyond this, or below its inverse, are slips of the pen whose products would overflow."""
 
 Cost: TypeAlias = float | Mapping[str, float]
 
@@ -244,10 +246,10 @@ def _refuse_no_gain(quantity: str) -> None:
 def _refuse_bad_arguments(budget: float, people: float | None, cost: Cost | None, by: str) -> None:
     if by not in get_args(Gain):
         raise QueryError(f"cannot spend a budget by {by!r}; expected {listed(get_args(Gain))}.")
-    if not 0 <= budget < math.inf:
-        raise QueryError(f"the budget is {budget:g}; give a number of at least 0.")
-    if people is not None and not 0 < people < math.inf:
-        raise QueryError(f"the population has {people:g} people; give a number above 0.")
+    if not 0 <= budget <= _LARGEST:
+        raise QueryError(f"the budget is {budget:g}; give a number of at least 0, at most {_LARGEST:g}.")
+    if people is not None and not 1 / _LARGEST <= people <= _LARGEST:
+        raise QueryError(f"the population has {people:g} people; give a number above 0, at most {_LARGEST:g}.")
     if people is None and cost is not None:
         raise QueryError(
             "a cost is given, but not for how many people; say how many there are with --people (people=)."
@@ -258,5 +260,5 @@ def _refuse_bad_arguments(budget: float, people: float | None, cost: Cost | None
             "Say how many people there are with --people (people=)."
         )
     for amount in cost.values() if isinstance(cost, Mapping) else [] if cost is None else [cost]:
-        if not 0 < amount < math.inf:
-            raise QueryError(f"a cost is {amount:g}; give what treating one person costs, above 0.")
+        if not 1 / _LARGEST <= amount <= _LARGEST:
+            raise QueryError(f"a cost is {amount:g}; give what treating one costs, above 0, at most {_LARGEST:g}.")

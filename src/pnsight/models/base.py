@@ -17,11 +17,11 @@ from pnsight.bounds.assumptions import EXOGENOUS, AssumeLike
 from pnsight.bounds.benefit import PayoffsLike
 from pnsight.bounds.causation import Ends
 from pnsight.bounds.question import Question, Refine
-from pnsight.errors import ModelError
+from pnsight.errors import ModelError, QueryError
 from pnsight.law import FloatArray, Law
 from pnsight.progress import Progress, silent
 from pnsight.schema import Codes, QueryLike, Schema
-from pnsight.study import People, Study
+from pnsight.study import People, Study, refuse_unknown_people
 
 if TYPE_CHECKING:
     from pnsight.checks.assumptions import AssumptionTest
@@ -38,6 +38,8 @@ class Model(ABC):
     name: ClassVar[str]
     method: ClassVar[str]
     """How it comes to its answers, for readers who do not read formulas."""
+    learns: ClassVar[Any] = dict[str, Any]
+    """Type of the plain data that `state` gives, as `plain.refuse_unlike` reads it."""
     quantity: str
     study_: Study
 
@@ -81,6 +83,10 @@ class Model(ABC):
         """Both ends as computed, even where they cross or are NaN, shape (queries, 2); `bounds` is for users."""
 
     @abstractmethod
+    def refuse_bad_parameters(self) -> None:
+        """Refuse parameters that no model can be fitted with; `fit` does so first, and so does loading."""
+
+    @abstractmethod
     def parameters(self) -> Mapping[str, Any]:
         """What the constructor was given, as plain data."""
 
@@ -117,6 +123,21 @@ class Model(ABC):
     def schema(self) -> Schema:
         """Covariates of the fitted study."""
         return self.study.schema
+
+    @property
+    def populations(self) -> tuple[People, ...]:
+        """Whose people `bounds` can be asked about with `population`, if it takes that."""
+        return ()
+
+    def refuse_population(self, population: str) -> None:
+        """Refuse people that the model cannot be asked about."""
+        refuse_unknown_people(population)
+        if population not in self.populations:
+            own = f"those of the {self.populations[0]} table" if self.populations else "the people it was fitted to"
+            raise QueryError(
+                f"population {population!r} was given, but this {self.name} model has only {own}; leave --population "
+                "(population=) out, or fit a response-types model to both tables."
+            )
 
     @property
     def pools_rows(self) -> bool:

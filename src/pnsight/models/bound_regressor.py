@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, TypedDict
 
 import numpy as np
 
@@ -50,6 +50,15 @@ class _Trial:
     error: float
 
 
+class _Learned(TypedDict):
+    """What a bound regressor keeps of its training, as data that JSON can hold."""
+
+    threshold: int
+    examples: int
+    tried: list[tuple[int, float]]
+    best_epochs: tuple[int, int]
+
+
 @dataclass(eq=False)
 class BoundRegressor(Model):
     """Two regressors of the one-hot query, for the lower and for the upper bound.
@@ -86,11 +95,12 @@ class BoundRegressor(Model):
     repair: Literal["none", "sort"] = "none"
     random_state: int = 0
 
+    learns: ClassVar[Any] = _Learned
     space: ClassVar[str]
 
     def fit(self, study: Study, progress: Progress = silent) -> Self:
         """Train on the queries that have enough rows."""
-        self._refuse_bad_parameters()
+        self.refuse_bad_parameters()
         training, validation = self._parts(study)
         thresholds = self._thresholds(training)
         trials = [
@@ -251,6 +261,9 @@ class BoundRegressor(Model):
         self.study_ = study
         self.threshold_, self.examples_, self.tried_ = data["threshold"], data["examples"], dict(data["tried"])
         self.pair_ = NetworkPair.from_arrays(arrays, self.activation, tuple(data["best_epochs"]))
+        inputs, columns = arrays["0.0.weights"].shape[1], study.schema.one_hot(study.profiles[:0]).shape[1]
+        if inputs != columns:
+            raise ValueError(f"networks of {inputs} inputs do not fit covariates of {columns}")
         return self
 
     @property
@@ -263,7 +276,8 @@ class BoundRegressor(Model):
             raise ModelError(f"{type(self.regressor).__name__} in place of the network has no weights or epochs.")
         return self.pair_
 
-    def _refuse_bad_parameters(self) -> None:
+    def refuse_bad_parameters(self) -> None:
+        """Refuse parameters that are not known, or do not go together."""
         refuse_to_fit(self.quantity)
         choices = {"validation": ("rows", "queries"), "repair": ("none", "sort"), "activation": tuple(ACTIVATIONS)}
         for name, allowed in choices.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self, TypedDict
 
 import numpy as np
 
@@ -23,6 +23,17 @@ class CovariateChoice(NamedTuple):
     """Whether the other table's rows were counted in."""
     evidence: tuple[tuple[int, float], ...]
     """Numbers of classes tried, and the score of each."""
+
+
+class PlainChoices(TypedDict):
+    """`Choices` as data that JSON can hold."""
+
+    rungs: list[tuple[str, float, float]]
+    strength: float | Literal["infinite"]
+    strengths: list[tuple[float | Literal["infinite"], float]]
+    network_rungs: list[int]
+    factor: float | None
+    covariates: list[tuple[str, int, float, bool, list[tuple[int, float]]]]
 
 
 @dataclass(frozen=True)

@@ -150,7 +150,10 @@ class ListedProfiles(Mixing):
     @classmethod
     def from_arrays(cls, schema: Schema, arrays: Arrays) -> ListedProfiles:
         """What `arrays` described."""
-        return cls(schema, arrays["profile_types"], arrays["masses"])
+        types, masses = arrays["profile_types"], arrays["masses"]
+        if {types.shape[1], masses.shape[2]} != {schema.exact_size}:
+            raise ValueError(f"arrays of {types.shape[1]} profiles do not fit covariates of {schema.exact_size}")
+        return cls(schema, types, masses)
 
 
 @dataclass(frozen=True)
@@ -323,6 +326,9 @@ class CountedProfiles(Mixing):
             for table in range(len(arrays["seen"]))
         ]
         types, counted, seen, uniform = (arrays[name] for name in ("profile_types", "counted", "seen", "uniform"))
+        inputs, columns = networks[0][0][0][0].shape[1], schema.signs(profiles[:0]).shape[1]
+        if inputs != columns:
+            raise ValueError(f"networks of {inputs} inputs do not fit covariates of {columns}")
         return cls(schema, profiles, types, counted, seen, smooth, networks, uniform)
 
 

@@ -58,6 +58,12 @@ class PlugIn(LawModel):
 
     def fit(self, study: Study, progress: Progress = silent) -> Self:
         """Keep the study; there is nothing else to learn."""
+        self.refuse_bad_parameters()
+        self.study_ = study
+        return self
+
+    def refuse_bad_parameters(self) -> None:
+        """Refuse parameters that are not known, or do not go together."""
         refuse_to_fit(self.quantity)
         for name, allowed in _CHOICES.items():
             if getattr(self, name) not in allowed:
@@ -67,8 +73,6 @@ class PlugIn(LawModel):
                 f"population {self.population!r} says whose profiles to weigh by, but mix 'rows' weighs none; "
                 "use it with --mix profiles (mix='profiles')."
             )
-        self.study_ = study
-        return self
 
     def parameters(self) -> Mapping[str, Any]:
         """What the constructor was given."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from itertools import islice
 from statistics import NormalDist
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,7 @@ from pnsight.errors import ModelError
 from pnsight.law import FloatArray, Law
 from pnsight.models.base import LawModel, rows_behind, support
 from pnsight.models.calibration import error_variance
-from pnsight.models.choices import Choices
+from pnsight.models.choices import Choices, PlainChoices
 from pnsight.models.mixing import MOST_LISTED, CountedProfiles, ListedProfiles
 from pnsight.models.recounting import Mix, Recount, recounted
 from pnsight.models.response_fitting import Fitting
@@ -62,6 +62,7 @@ class ResponseTypeModel(LawModel):
     random_state: int = 0
 
     name: ClassVar[str] = "response-types"
+    learns: ClassVar[Any] = PlainChoices
     method: ClassVar[str] = (
         "The response-type model. Every person is one of eight kinds: the treatment they would choose, and the outcome "
         "they would have with and without it. Small networks give each profile its mix of the eight kinds, fitted to "
@@ -73,7 +74,7 @@ class ResponseTypeModel(LawModel):
 
     def fit(self, study: Study, progress: Progress = silent) -> Self:
         """Choose capacity, strength and covariate law on held-out rows, then fit to all of them."""
-        self._refuse_bad_parameters()
+        self.refuse_bad_parameters()
         _refuse_empty(study)
         self.study_ = study.with_rows()
         self.choices_, self.mixing_ = Fitting(self.study_, self.random_state, self.intervals, progress).run()
@@ -92,7 +93,8 @@ class ResponseTypeModel(LawModel):
         other.mixing_ = recounted(self.mixing_, recount, self.study.profiles)
         return other
 
-    def _refuse_bad_parameters(self) -> None:
+    def refuse_bad_parameters(self) -> None:
+        """Refuse parameters that are not known."""
         refuse_to_fit(self.quantity)
         refuse_unknown_people(self.population)
 
@@ -101,6 +103,11 @@ class ResponseTypeModel(LawModel):
     def law_given(self, codes: Codes, counts: FloatArray) -> Law:
         """The law of each query."""
         return self._law(next(self.mixing_.types(codes, self._weights(None), members=1)))
+
+    @property
+    def populations(self) -> tuple[People, ...]:
+        """Everyone's where there are two tables; an experiment alone is its own population."""
+        return ("experimental",) if self.study.observational is None else get_args(People)
 
     def shares(self, codes: Codes, population: People | None = None) -> FloatArray:
         """Share of the people of a population, by default the model's, that are in each query, shape (queries,).
@@ -198,8 +205,8 @@ class ResponseTypeModel(LawModel):
 
     def _weights(self, population: People | None) -> FloatArray:
         """How much of each table's people a population has, shape (tables,)."""
-        population = population or self.population
-        refuse_unknown_people(population)
+        if population is not None:
+            self.refuse_population(population)
         if self.study.observational is None:
             return np.ones(1)
         rows = np.array(self.study.table_rows)
@@ -208,7 +215,7 @@ class ResponseTypeModel(LawModel):
             "observational": np.array([0.0, 1.0]),
             "pooled": rows / rows.sum(),
         }
-        found: FloatArray = weights[population]
+        found: FloatArray = weights[population or self.population]
         return found
 
     def explain(self) -> str:
@@ -235,7 +242,16 @@ class ResponseTypeModel(LawModel):
             if study.schema.exact_size <= MOST_LISTED
             else CountedProfiles.from_arrays(study.schema, study.profiles, arrays)
         )
+        self._refuse_misfit()
         return self
+
+    def _refuse_misfit(self) -> None:
+        """Choices about other networks or tables than there are would be taken for choices about these."""
+        chosen, members = self.choices_, self.mixing_.members
+        if len(chosen.covariates) != self.study.counts.shape[1] // 4:
+            raise ValueError(f"learned.covariates describes {len(chosen.covariates)} tables; expected one for each")
+        if chosen.factor is not None and not 1 < len(chosen.network_rungs) < members - 1:
+            raise ValueError(f"learned.network_rungs names {len(chosen.network_rungs)} networks of {members} members")
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,16 @@ class Outlook:
         `left` is the share r of the variance that is left, shape (groups, 2, profiles) or one that fits it. Moves go by
         the standard error before it was multiplied: that is done for the sake of profiles unlike the others.
         """
+        if not self.span[0] < self.threshold <= self.span[1]:  # then it is decided whatever the bounds are
+            nobody = np.zeros(np.broadcast_shapes(left[:, 0].shape, self.errors[:1].shape))
+            treat, leave = nobody + (self.threshold <= self.span[0]), nobody + (self.threshold > self.span[1])
+        else:
+            treat, leave = self._beyond(left)
+        answered = ~np.isnan(self.ends).any(axis=0)
+        return np.where(answered, treat, 0.0), np.where(answered, leave, 0.0)
+
+    def _beyond(self, left: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Chance that the interval of the lower end will lie above the threshold, and that of the upper end below."""
         from scipy.special import ndtr
 
         moves = self.errors * np.sqrt((1 - left) / self.factor**2 + left * ESTIMATES_VARY**2)
@@ -63,10 +73,7 @@ class Outlook:
             wider = np.exp(ERRORS_VARY * node)
             treat += weight * ndtr((above - wider * margins[:, 0]) / moves[:, 0])
             leave += weight * ndtr((below - wider * margins[:, 1]) / moves[:, 1])
-        if not self.span[0] < self.threshold <= self.span[1]:  # then it is decided whatever the bounds are
-            treat[:], leave[:] = self.threshold <= self.span[0], self.threshold > self.span[1]
-        answered = ~np.isnan(self.ends).any(axis=0)
-        return np.where(answered, treat, 0.0), np.where(answered, leave, 0.0)
+        return treat, leave
 
     def gains(self, left: FloatArray) -> tuple[FloatArray, FloatArray]:
         """By how much these chances rise above those of a fresh fit without further rows, shapes as above."""

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight import lattice
-from pnsight.bound_table import plain_numbers
+from pnsight.bound_table import ROUNDING, plain_numbers, refuse_level
 from pnsight.bounds import asking
 from pnsight.bounds.question import Question
 from pnsight.decide.ranking import best_more_general
@@ -24,7 +24,7 @@ from pnsight.decide.rule import UNCERTAIN, Decisions, decided
 from pnsight.errors import ModelError, QueryError, listed
 from pnsight.law import FloatArray
 from pnsight.models import Model, ResponseTypeModel
-from pnsight.plan.doubt import Crowd, Table, doubt_left, split
+from pnsight.plan.doubt import Crowd, Table, arms_of, doubt_left, split
 from pnsight.plan.outlook import ALL, NONE, Outlook
 from pnsight.schema import Codes, QueryLike
 from pnsight.study import People, Study
@@ -33,6 +33,9 @@ from pnsight.text import number_of
 
 MOST_CANDIDATES = 500
 """Groups that fix two covariates are compared if all are no more than this, else those that fix one."""
+
+MOST_ROWS = 1e12
+"""More rows than this there are of nothing that is sampled."""
 
 BETTER = 1.05
 """A group is listed if it settles more than every more general one, by this factor."""
@@ -175,7 +178,7 @@ def _groups(
     fixed = 2 if lattice.general_size(schema, 2) <= MOST_CANDIDATES else 1
     codes = lattice.general_queries(schema, fixed)
     share = model.shares(codes, population)
-    enough = share >= least_share
+    enough = share >= least_share - ROUNDING
     told = f"{number_of(int(enough.sum()), 'group')} that fix up to {number_of(fixed, 'covariate')} and hold at least "
     return codes[enough], share[enough], (f"{told}{least_share:.1%} of the people were compared",)
 
@@ -228,6 +231,11 @@ def _with_intervals(model: Model) -> ResponseTypeModel:
             "planning needs intervals, and this model was fitted without; fit it again with --intervals "
             "(intervals=True)."
         )
+    if not arms_of(model.study).all():
+        raise ModelError(
+            "planning sets further rows beside those at hand, and all counts of an arm or a table are withheld in this "
+            "model; plan with the model that it was exported from."
+        )
     return model
 
 
@@ -236,11 +244,10 @@ def _refuse_bad_arguments(study: Study, rows: float, table: str, top: int, level
         raise QueryError(f"rows cannot be added to {table!r}; expected {listed(get_args(Table))}.")
     if table != "experimental" and study.observational is None:
         raise QueryError(f"rows are to be added to {table}, but there is no observational table; use experimental.")
-    if not 0 < rows < np.inf:
-        raise QueryError(f"{rows:g} rows are to be added; give a number above 0.")
+    if not 0 < rows <= MOST_ROWS:
+        raise QueryError(f"{rows:g} rows are to be added; give a number above 0, at most {MOST_ROWS:g}.")
     if top < 1:
         raise QueryError(f"the top {top} are asked for; give a number of at least 1.")
-    if not 0 < level < 1:
-        raise QueryError(f"the confidence of the decisions is {level}; give a number between 0 and 1, such as 0.9.")
+    refuse_level(level)
     if not 0 <= least_share <= 1:
         raise QueryError(f"the least share of people is {least_share}; give a number from 0 to 1.")

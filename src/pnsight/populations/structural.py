@@ -34,8 +34,10 @@ Equation: TypeAlias = Callable[[Codes, Codes], FloatArray]
 RESPONSES = tuple(product((0, 1), repeat=2))
 """Order of the response pairs (Y untreated, Y treated)."""
 
+MOST_ROWS = 100_000_000
+"""Rows of a table that are sampled, all of which are in memory at once."""
+
 _MOST_PROFILES = 1 << 20
-_MOST_ROWS = 100_000_000  # of a table, all of which are in memory at once
 _STATES_AT_ONCE = 1 << 21
 
 
@@ -223,10 +225,10 @@ def _check_sizes(experimental: int, observational: int, assignment: float) -> No
             f"cannot sample {experimental} experimental and {observational} observational rows; "
             "ask for at least one of each."
         )
-    if max(experimental, observational) > _MOST_ROWS:
+    if max(experimental, observational) > MOST_ROWS:
         raise LimitError(
             f"cannot sample {experimental:,} experimental and {observational:,} observational rows; "
-            f"ask for at most {_MOST_ROWS:,} of each."
+            f"ask for at most {MOST_ROWS:,} of each."
         )
     if not 0 < assignment < 1:
         raise PopulationError(f"assignment is {assignment}; give the probability of treatment, between 0 and 1.")

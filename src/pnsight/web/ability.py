@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pnsight.errors import PnsightError, QueryError
-from pnsight.models import Model, ResponseTypeModel
+from pnsight.errors import PnsightError
+from pnsight.models import Model
 from pnsight.models.base import LawModel
 from pnsight.web.words import PEOPLE, QUANTITIES
 
@@ -44,14 +44,5 @@ class Ability:
                 intervals |= model.bounds(profile, quantity, payoffs=payoffs).level is not None
             except PnsightError as error:
                 refused[quantity] = str(error)
-        choice = isinstance(model, ResponseTypeModel) and model.study.observational is not None
-        return cls(refused, intervals, isinstance(model, LawModel), tuple(PEOPLE) if choice else ())
-
-
-def refuse_population(model: Model, population: str | None) -> None:
-    """Only a response-type model can be asked about other people than those it was fitted to."""
-    if population is not None and not isinstance(model, ResponseTypeModel):
-        raise QueryError(
-            f"population {population!r} was given, but a {model.name} model has only the people it was fitted to; "
-            "leave it out, or fit a response-types model."
-        )
+        choice = tuple(name for name in PEOPLE if name in model.populations)
+        return cls(refused, intervals, isinstance(model, LawModel), choice if len(choice) > 1 else ())

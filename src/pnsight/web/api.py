@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query, Request
 
 from pnsight._version import __version__
 from pnsight.decide import Questions, ask, decided
+from pnsight.errors import QueryError
 from pnsight.text import as_records
-from pnsight.web.ability import refuse_population
 from pnsight.web.api_fields import (
     AskAddress,
     AskAnswer,
@@ -31,6 +31,7 @@ from pnsight.web.api_fields import (
 )
 from pnsight.web.explorer import Explorer
 from pnsight.web.site import Site
+from pnsight.web.state import repeated
 from pnsight.web.words import QUANTITIES
 
 PATIENCE = 90.0
@@ -42,6 +43,20 @@ _ERRORS: Mapping[int | str, dict[str, Any]] = {
     422: {"model": Error, "description": "A field is not what it should be."},
     503: {"model": Error, "description": "Busy: come again in a few seconds."},
 }
+
+
+def _refusing_repeated(*lists: str) -> Any:
+    """Refuses an address that gives a parameter twice, of which FastAPI would take the last; lists are for that."""
+
+    def refuse(request: Request) -> None:
+        for problem in repeated(request.query_params.multi_items(), lists).values():
+            raise QueryError(problem)
+
+    return Depends(refuse)
+
+
+_ABOUT_ONE = [_refusing_repeated("payoffs", "assume")]
+_ABOUT_MANY = [_refusing_repeated("query", "payoffs", "assume")]
 
 
 def router(site: Site) -> APIRouter:
@@ -57,7 +72,7 @@ def router(site: Site) -> APIRouter:
         """Say what the model is, which covariates there are, and which levels they have."""
         return _model(explorer)
 
-    @found.get("/bounds", response_model=BoundsAnswer)
+    @found.get("/bounds", response_model=BoundsAnswer, dependencies=_ABOUT_MANY)
     async def bounds_in_address(asked: Annotated[BoundsAddress, Query()]) -> Any:
         """Bound a quantity for queries given in the address."""
         return await computed(_bounds, asked.query, asked)
@@ -67,7 +82,7 @@ def router(site: Site) -> APIRouter:
         """Bound a quantity for queries."""
         return await computed(_bounds, asked.queries, asked)
 
-    @found.get("/decide", response_model=DecideAnswer)
+    @found.get("/decide", response_model=DecideAnswer, dependencies=_ABOUT_MANY)
     async def decide_in_address(asked: Annotated[DecideAddress, Query()]) -> Any:
         """Say treat, not or uncertain for queries given in the address."""
         return await computed(_decide, asked.query, asked)
@@ -77,7 +92,7 @@ def router(site: Site) -> APIRouter:
         """Say treat, not or uncertain for queries."""
         return await computed(_decide, asked.queries, asked)
 
-    @found.get("/ask", response_model=AskAnswer)
+    @found.get("/ask", response_model=AskAnswer, dependencies=_ABOUT_ONE)
     async def ask_in_address(asked: Annotated[AskAddress, Query()]) -> Any:
         """Say what knowing one more covariate would change, for a query given in the address."""
         return await computed(_ask, asked)
@@ -91,7 +106,7 @@ def router(site: Site) -> APIRouter:
         key = ("api", asked.model_dump_json())
         return await site.rankings.get(key, PATIENCE, _rank, explorer, asked)
 
-    @found.get("/rank", response_model=RankAnswer)
+    @found.get("/rank", response_model=RankAnswer, dependencies=_ABOUT_ONE)
     async def rank_in_address(asked: Annotated[RankAddress, Query()]) -> Any:
         """List the groups that stand out, asked for in the address."""
         return await ranked(asked)
@@ -106,9 +121,11 @@ def router(site: Site) -> APIRouter:
 
 def _arguments(explorer: Explorer, asked: Asked) -> dict[str, Any]:
     """Arguments of the model's `bounds`."""
-    refuse_population(explorer.model, asked.population)
     given = {name: getattr(asked, name) for name in ("quantity", "level", "payoffs", "assume", "refine")}
-    return given if asked.population is None else {**given, "population": asked.population}
+    if asked.population is None:
+        return given
+    explorer.model.refuse_population(asked.population)
+    return {**given, "population": asked.population}
 
 
 def _model(explorer: Explorer) -> dict[str, Any]:

@@ -30,7 +30,7 @@ class Asked(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     quantity: QuantityName | None = Field(None, description="what to bound; by default what the model was fitted for")
-    level: float = Field(0.9, ge=0, lt=1, description="confidence of the intervals")
+    level: float = Field(0.9, gt=0, lt=1, description="confidence of the intervals")
     payoffs: list[Number] | None = Field(
         None,
         min_length=4,

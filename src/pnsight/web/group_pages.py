@@ -14,11 +14,11 @@ from starlette.routing import BaseRoute, Route
 
 from pnsight.decide import Ranking, decided
 from pnsight.decide.ranking import NOBODY_KNOWN_HARMED, By
-from pnsight.errors import PnsightError
+from pnsight.errors import PnsightError, QueryError
 from pnsight.text import number_of
 from pnsight.web.bar import Scale
 from pnsight.web.site import Site
-from pnsight.web.state import Options, Pairs, State
+from pnsight.web.state import Options, Pairs, State, one_of
 from pnsight.web.views.asked import asked, confidence, in_words
 from pnsight.web.views.groups import Group, groups
 from pnsight.web.words import NO_GROUP, QUANTITIES, signs
@@ -33,6 +33,9 @@ AGAIN = 3
 
 ORDERS = {"lower": "lower bound", "upper": "upper bound", "benefit": "benefit", "harm": "harm"}
 """What groups can be ranked by: an end of the quantity's bounds, or the lower bound on another quantity."""
+
+_OWN = ("by", "text", "sort", "order")
+"""Keys of this page's addresses beside those that say about whom and how to ask."""
 
 _ALPHABETICAL = ("people", "decision")
 
@@ -57,13 +60,16 @@ class Wanted:
     descending: bool
 
     @classmethod
-    def of(cls, request: Request) -> Wanted:
-        """What a request asks for; what is not known is as usual."""
+    def of(cls, request: Request) -> tuple[Wanted, str]:
+        """What a request asks for, and what is wrong with that if anything is: the order is the usual one then."""
         given = request.query_params
-        by, sort, order = (given.get(name, "") for name in ("by", "sort", "order"))
-        sort = sort if sort in _titles(observed=True) else "place"
-        descending = order == "descending" if order else _largest_first(sort)
-        return cls(by if by in ORDERS else "lower", given.get("text", "").strip(), sort, descending)
+        text = given.get("text", "").strip()
+        try:
+            by, sort = one_of("by", given, tuple(ORDERS)), one_of("sort", given, tuple(_titles(observed=True)))
+            usual = ("descending", "ascending") if _largest_first(sort) else ("ascending", "descending")
+            return cls(by, text, sort, one_of("order", given, usual) == "descending"), ""
+        except QueryError as error:
+            return cls("lower", text, "place", False), str(error)
 
     @property
     def end(self) -> Literal["lower", "upper"]:
@@ -109,12 +115,13 @@ class GroupPages:
 
     async def page(self, request: Request) -> Response:
         """The whole page."""
-        wanted = Wanted.of(request)
-        state, shown = await self._shown(request, wanted)
+        wanted, problem = Wanted.of(request)
+        state, status, shown = await self._shown(request, wanted, problem)
         return self.site.render.page(
             "groups.html",
             state,
             "/groups",
+            status,
             link=f"/groups?{self._address(state, wanted)}",
             hidden=self.site.explorer.reader.people(state),
             orders=self._orders(),
@@ -127,30 +134,31 @@ class GroupPages:
 
     async def table(self, request: Request) -> Response:
         """The table alone."""
-        _, shown = await self._shown(request, Wanted.of(request))
+        _, _, shown = await self._shown(request, *Wanted.of(request))
         return self.site.render.part("groups_table.html", **shown)
 
     def _orders(self) -> dict[str, str]:
         refused = self.site.explorer.ability.refused
         return {name: words for name, words in ORDERS.items() if name not in refused}
 
-    async def _shown(self, request: Request, wanted: Wanted) -> tuple[State, dict[str, Any]]:
-        state, problem = self.site.read(request, wanted.quantity)
+    async def _shown(self, request: Request, wanted: Wanted, problem: str) -> tuple[State, int, dict[str, Any]]:
+        """The state, a status, and what the table shows or why it shows nothing."""
+        state, also = self.site.read(request, own=_OWN, instead=wanted.quantity)
         options = state.options
-        shown: dict[str, Any] = {"problem": problem, "groups": None, "text": wanted.text}
-        if problem:
-            return state, shown
+        shown: dict[str, Any] = {"problem": f"{problem} {also}".strip(), "groups": None, "text": wanted.text}
+        if shown["problem"]:
+            return state, 400, shown
         try:
             found = await self._ranking(wanted, options)
         except PnsightError as error:
-            return state, {**shown, "problem": str(error)}
+            return state, 200, {**shown, "problem": str(error)}
         except Busy:
-            return state, shown
+            return state, 200, shown
         every = groups(self.site.explorer, found, options)
         if options.quantity == "harm" and wanted.by != "upper":
             every = [group for group in every if group.numbers["lower"] > 0]
         table = self._table(state, wanted, found, len(every))
-        return state, {**shown, **table, "groups": wanted.chosen(every)}
+        return state, 200, {**shown, **table, "groups": wanted.chosen(every)}
 
     async def _ranking(self, wanted: Wanted, options: Options) -> Ranking:
         by: By = wanted.end

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from starlette.requests import Request
 
 from pnsight.models import Model
 from pnsight.web.explorer import Explorer
 from pnsight.web.render import Render
-from pnsight.web.state import State
+from pnsight.web.state import Pairs, State
 from pnsight.web.work import Kept, Threads
 
 
@@ -41,6 +41,6 @@ class Site:
         advices = Kept(slow if explorer.many_profiles else quick, most=128)
         return cls(explorer, Render(explorer), quick, slow, Kept(slow), advices)
 
-    def read(self, request: Request, more: Sequence[tuple[str, str]] = ()) -> tuple[State, str]:
-        """The state that a request is about, and what is wrong with it if anything is."""
-        return self.explorer.reader.read([*request.query_params.multi_items(), *more])
+    def read(self, request: Request, more: Pairs = (), **page: Any) -> tuple[State, str]:
+        """The state that a request is about, and what is wrong with it if anything is; `page` as in `Reader.read`."""
+        return self.explorer.reader.read([*request.query_params.multi_items(), *more], **page)

@@ -7,7 +7,7 @@ in ``?with.sex=female&quantity=pn``, so that no covariate can be mistaken for an
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar
@@ -20,15 +20,17 @@ from pnsight.bounds.assumptions import read_assumptions
 from pnsight.bounds.benefit import LARGEST
 from pnsight.bounds.question import BENEFIT, asking
 from pnsight.decide import refuse_threshold, usual_threshold
-from pnsight.errors import PnsightError, QueryError
+from pnsight.errors import PnsightError, QueryError, did_you_mean, listed
 from pnsight.models import Model
 from pnsight.schema import OPEN, Codes
-from pnsight.study import refuse_unknown_people
-from pnsight.web.ability import UNIT_PAYOFFS, refuse_population
+from pnsight.web.ability import UNIT_PAYOFFS
 from pnsight.web.words import PAYOFFS
 
 PREFIX = "with."
 LEVEL = 0.9
+
+_OPTIONS = ("quantity", "threshold", "cost", "level", "cautious", "assume", "refine", "population", *PAYOFFS)
+"""Keys of an address that say how to ask."""
 
 T = TypeVar("T")
 Pairs: TypeAlias = Sequence[tuple[str, str]]
@@ -131,11 +133,17 @@ class Reader:
         ]
         self._how = lru_cache(256)(lambda options: urlencode(options.pairs(self.usual)))
 
-    def read(self, pairs: Pairs) -> tuple[State, str]:
-        """The state, and what is wrong with the address if anything is; what is wrong is left out of the state."""
-        problems: list[str] = []
-        levels = {key.removeprefix(PREFIX): level for key, level in pairs if key.startswith(PREFIX) and level}
-        state = State(self._query(levels, problems), self._options(dict(pairs), pairs, problems))
+    def read(self, pairs: Pairs, own: Collection[str] = (), instead: Pairs = ()) -> tuple[State, str]:
+        """The state, and what is wrong with the address if anything is; what is wrong is left out of the state.
+
+        A page may have keys of its `own`, and something that it says `instead` of what the address does.
+        """
+        said = [(key, value) for key, value in pairs if value]
+        twice = repeated(said, lists=("assume",))
+        problems = [*twice.values(), *_unknown({key for key, _ in said}, own)]
+        said = [*((key, value) for key, value in said if key not in twice), *instead]
+        levels = {key.removeprefix(PREFIX): level for key, level in said if key.startswith(PREFIX)}
+        state = State(self._query(levels, problems), self._options(dict(said), said, problems))
         return state, " ".join(problems)
 
     def write(self, state: State) -> str:
@@ -173,7 +181,7 @@ class Reader:
             quantity,
             threshold=usable(lambda: _threshold(given, quantity), None),
             level=usable(lambda: _level(given), LEVEL),
-            cautious=bool(given.get("cautious")),
+            cautious=usable(lambda: one_of("cautious", given, ("no", "yes")) == "yes", False),
             payoffs=usable(lambda: _payoffs(given), UNIT_PAYOFFS) if benefit else None,
             assume=usable(lambda: read_assumptions(assume), ()),
             refine=usable(lambda: asking(refine=given.get("refine") or "none").refine, "none"),
@@ -184,10 +192,39 @@ class Reader:
         return asking(name or None, UNIT_PAYOFFS if name == BENEFIT else None, otherwise=self.usual).quantity
 
     def _population(self, name: str | None) -> str | None:
-        refuse_population(self.model, name or None)
         if name:
-            refuse_unknown_people(name)
+            self.model.refuse_population(name)
         return name or None
+
+
+def repeated(pairs: Pairs, lists: Collection[str]) -> dict[str, str]:
+    """Keys that are given different values although they are no lists, each with what to say about it."""
+    given: dict[str, dict[str, None]] = {}
+    for key, value in pairs:
+        given.setdefault(key, {})[value] = None
+    return {
+        key: f"{key} is given as {listed(map(repr, values))}; give it once."
+        for key, values in given.items()
+        if len(values) > 1 and key not in lists
+    }
+
+
+def one_of(name: str, given: Mapping[str, str], known: Sequence[str]) -> str:
+    """One of the words that are known, the first if none is given."""
+    word = given.get(name) or known[0]
+    if word not in known:
+        raise QueryError(f"{name} is {word!r}; expected {listed(known)}.")
+    return word
+
+
+def _unknown(keys: Collection[str], own: Collection[str]) -> list[str]:
+    """What to say about keys that are none: a misspelt option would be left out by mistake."""
+    known = (*_OPTIONS, *own)
+    return [
+        f"no option is called {key!r}.{did_you_mean(key, known)}"
+        for key in sorted(keys)
+        if key not in known and not key.startswith(PREFIX)
+    ]
 
 
 def _threshold(given: Mapping[str, str], quantity: str) -> float | None:
