@@ -76,7 +76,7 @@ def test_near_copies_of_a_more_general_group_are_not_listed(model):
         for general in model.schema.format(lattice.one_less_fixed(model.schema.encode(query)[0])[1:]):
             assert settled >= 1.05 * settles.get(general, 0)
     assert "XXXXXX" in settles
-    assert found.at_random == -settles["XXXXXX"]
+    assert found.at_random == pytest.approx(-settles["XXXXXX"], rel=1e-12)  # a sum in another order
     assert any("groups that fix up to 2 covariates" in note for note in found.notes)
 
 
