@@ -127,8 +127,7 @@ width; then by the rows that a query has in both tables together. 200,000 rows a
 seeds 1 to 5 and others from 31 on, random populations with one sample each.
 
 In direct-positive everybody has the same PNS, so a sample covers all queries or none: its share is one of fits, not of
-queries. On random populations the intervals are wider than they need be: the least factor on standard errors was set
-where the catalog's populations need it, and held-out rows can raise it but do not lower it.
+queries. The least factor on standard errors was set on other samples and other populations than these.
 
 {command("pnsight bench show intervals")}
 
