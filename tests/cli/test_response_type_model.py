@@ -97,7 +97,7 @@ def test_a_plug_in_has_no_choice_of_people(tables, run, attempt, tmp_path):
     run("fit", *tables, *COLUMNS, "--model", "plug-in", "--out", tmp_path / "model")
     ended = attempt("query", tmp_path / "model", "--population", "experimental")
     assert (ended.code, ended.out) == (2, "")
-    assert "--population experimental was given, but a plug-in model" in ended.err
+    assert "population 'experimental' was given, but this plug-in model" in ended.err
     assert "response-types" in ended.err
 
 
