@@ -20,8 +20,8 @@ from pnsight.schema import OPEN, Codes
 FACTORS = np.geomspace(1.2, 3.2, 41)
 """By what the standard error may be multiplied.
 
-Sixteen simulated studies show a variance only roughly. The least factor was set once, on samples with seeds 11-17 of
-the catalog's populations and of random ones with seeds 1-3; held-out rows can only raise it.
+Sixteen simulated studies show a variance only roughly. The least factor was set on samples with seeds 11-17 of the
+catalog's populations and of random ones with seeds 1-3; held-out rows can only raise it.
 """
 
 SUBPOPULATIONS = 600
