@@ -2,7 +2,8 @@
 
 Run it with: python benchmarks/fit_speed.py
 
-Prints the seconds of both, of the model with intervals, with twice the rows, and of single queries.
+Prints the seconds of both, of the model with intervals, of single queries, and of each stage of a fit to more and more
+rows.
 """
 
 from __future__ import annotations
@@ -14,8 +15,11 @@ from statistics import median
 from typing import TypeVar
 
 import pnsight
+from pnsight.populations import Population
+from pnsight.text import aligned
 
 ROWS = 200_000
+TIMES_THE_ROWS = (1, 2, 4, 8)
 THRESHOLDS = (100, 300, 500, 1000, 2000)
 
 T = TypeVar("T")
@@ -32,13 +36,11 @@ def timed(what: str, run: Callable[[], T]) -> tuple[T, float]:
 def main() -> None:
     population = pnsight.populations.get("mediator")
     study = population.sample(ROWS, ROWS, seed=1)
-    doubled = population.sample(2 * ROWS, 2 * ROWS, seed=1)
     _, bare = timed(
         "response-types, no intervals, the first fit of the process",
         lambda: pnsight.ResponseTypeModel(intervals=False).fit(study),
     )
     model, _ = timed("response-types with intervals", lambda: pnsight.ResponseTypeModel().fit(study))
-    timed("response-types with intervals, twice the rows", lambda: pnsight.ResponseTypeModel().fit(doubled))
     seconds = [
         timed(
             f"mask-mlp, the paper's protocol, threshold {threshold}",
@@ -52,7 +54,40 @@ def main() -> None:
         start = time.perf_counter()
         model.bounds(query)
         took.append(time.perf_counter() - start)
-    print(f"one query: {1000 * median(took):.1f} ms (median of {len(took)}, with intervals)")
+    print(f"one query: {1000 * median(took):.1f} ms (median of {len(took)}, with intervals)\n")
+    print(growth(population))
+
+
+def growth(population: Population) -> str:
+    """A table of the seconds of each stage by rows: of a second fit without intervals, so that nothing is compiled."""
+    columns: dict[str, list[str]] = {}
+    for times in TIMES_THE_ROWS:
+        study = population.sample(times * ROWS, times * ROWS, seed=1)
+        for _ in range(2):
+            stages = Stages()
+            model = pnsight.ResponseTypeModel(intervals=False).fit(study, stages)
+            stages(0, 0, "the rest")
+        large = sum(weight for rung, _, weight in model.choices_.rungs if "64 units" in rung)
+        line = {"rows of a table": f"{times * ROWS:,}", "profiles": f"{len(study.profiles):,}"}
+        line |= {stage: f"{seconds:.1f}" for stage, seconds in stages.seconds.items()}
+        line |= {"in all": f"{sum(stages.seconds.values()):.1f}", "networks of 64 units": f"{large:.0%}"}
+        for name, text in line.items():
+            columns.setdefault(name, []).append(text)
+    return aligned(columns)
+
+
+class Stages:
+    """Listens to the progress of a fit and keeps the seconds of each of its stages."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._heard = time.perf_counter()
+
+    def __call__(self, done: int, total: int, note: str) -> None:
+        """Put the time since the last call down to the stage that is named."""
+        now = time.perf_counter()
+        self.seconds[note] = self.seconds.get(note, 0.0) + now - self._heard
+        self._heard = now
 
 
 if __name__ == "__main__":

@@ -65,7 +65,12 @@ def test_the_profiles_a_query_covers_are_those_that_a_direct_count_counts(study,
         np.testing.assert_array_equal(lattice.covered(study.profiles, query), np.flatnonzero(counted))
 
 
-WAYS = {"rolled up": (-(10**9), -(10**6)), "in passes": (10**9, -(10**6)), "matched": (10**9, 10**9)}
+WAYS = {
+    "rolled up": {"_ROLLED_UP": -(10**9), "_BEGUN": -(10**6)},
+    "in passes": {"_ROLLED_UP": 10**9, "_BEGUN": -(10**6)},
+    "matched together": {"_ROLLED_UP": 10**9, "_BEGUN": 10**9},
+    "matched one by one": {"_ROLLED_UP": 10**9, "_BEGUN": 10**9, "_MANY_PROFILES": 0},
+}
 """What a value of the roll-up and the begin of a pass are said to cost, for each way of summing to be the cheapest."""
 
 
@@ -75,8 +80,8 @@ WAYS = {"rolled up": (-(10**9), -(10**6)), "in passes": (10**9, -(10**6)), "matc
 def test_every_way_of_summing_equals_a_direct_count(way, study, data):
     queries = data.draw(codes_of(study.schema))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lattice, "_ROLLED_UP", WAYS[way][0])
-        patch.setattr(lattice, "_BEGUN", WAYS[way][1])
+        for name, value in WAYS[way].items():
+            patch.setattr(lattice, name, value)
         found = lattice.sum_over(study.schema, queries, study.profiles, study.counts)
     np.testing.assert_array_equal(found, counted_directly(queries, study.profiles, study.counts))
 

@@ -112,7 +112,11 @@ class Study:
     success: str = "1"
     withheld: Withheld | None = None
 
-    @property
+    def __post_init__(self) -> None:
+        """Keep the profiles column by column: queries look at one covariate after another."""
+        object.__setattr__(self, "profiles", np.asfortranarray(self.profiles))
+
+    @cached_property
     def counts(self) -> FloatArray:
         """Both tables' counts side by side, shape (profiles, 8), or (profiles, 4) for an experiment alone."""
         if self.observational is None:

@@ -204,13 +204,13 @@ class CountedProfiles(Mixing):
         if exact.any():
             found[:, exact] = [values(types) for types in self._exact(codes[exact], members)]
         for place in np.flatnonzero(~exact):
-            query = codes[place]
-            found[:, place] = self._one(query, lattice.covered(self.profiles, query), weights, members, values)
+            found[:, place] = self._one(codes[place], weights, members, values)
         yield from found
 
     def _exact(self, profiles: Codes, members: int) -> FloatArray:
         """Types of single profiles for each member, shape (members, profiles, 8); the estimate knows their own rows."""
-        found = np.stack([self._answer(member, profiles) for member in range(members)])
+        inputs = self.schema.signs(profiles)
+        found = np.stack([self._answer(member, inputs) for member in range(members)])
         known = np.column_stack([self.profile_types.astype(np.float64), np.ones(len(self.profiles))])
         own = lattice.sum_over(self.schema, profiles, self.profiles, known)
         counted = own[:, 8] > 0
@@ -227,60 +227,56 @@ class CountedProfiles(Mixing):
         found = lattice.sum_over(self.schema, codes, self.profiles, counted[:, None])[:, 0]
         return np.asarray(found + np.sum(drawn, axis=0))
 
-    def _one(
-        self,
-        query: npt.NDArray[np.int32],
-        covered: npt.NDArray[np.intp],
-        weights: FloatArray,
-        members: int,
-        values: Values,
-    ) -> FloatArray:
+    def _one(self, query: npt.NDArray[np.int32], weights: FloatArray, members: int, values: Values) -> FloatArray:
         """Mean of the values over the people of one query that leaves covariates open, shape (members, k)."""
-        some = covered[:: -(-len(covered) // SPREAD_PROFILES) or 1]
+        covered = lattice.covered(self.profiles, query) if (weights * self.seen).any() else np.arange(0)
         found: FloatArray | float = 0.0
         for table, weight in enumerate(weights):
             if weight and self.seen[table]:
-                found += weight * self.seen[table] * self._counted_part(table, covered, some, members, values)
+                found += weight * self.seen[table] * self._counted_part(table, covered, members, values)
             if weight:
                 found += weight * (1 - self.seen[table]) * self._drawn_part(table, query, members, values)
         sums = np.asarray(found)
         return np.asarray(sums[:, :-1] / sums[:, -1:])
 
-    def _counted_part(
-        self,
-        table: int,
-        covered: npt.NDArray[np.intp],
-        some: npt.NDArray[np.intp],
-        members: int,
-        values: Values,
-    ) -> FloatArray:
+    def _counted_part(self, table: int, covered: npt.NDArray[np.intp], members: int, values: Values) -> FloatArray:
         """Sum of values over the counted profiles of a query, and of people, shape (members, k + 1)."""
         shares = self.counted[:members, table]
         total = shares[:, covered] @ _with_people(values, self.profile_types[covered])
-        if members > 1 and len(some):
+        if members > 1 and len(covered):
+            some = covered[:: -(-len(covered) // SPREAD_PROFILES)]
             weights = shares[0, some] * (shares[0, covered].sum() / max(shares[0, some].sum(), 1e-30))
-            total += self._differences(self.profiles[some], weights, members, values)
+            inputs = self.schema.signs(self.profiles[some])
+            total += self._differences(inputs, self._answer(0, inputs), weights, members, values)
         return np.asarray(total)
 
     def _drawn_part(self, table: int, query: npt.NDArray[np.int32], members: int, values: Values) -> FloatArray:
         """Mean over draws from the latent classes within a query, times its mass, shape (members, k + 1)."""
         classes = self.smooth[table]
-        drawn = classes.draw(query, self.uniform)
-        mean = np.tile(_with_people(values, self._answer(0, drawn)).mean(axis=0), (members, 1))
+        drawn = self.schema.signs(classes.draw(query, self.uniform))
+        estimate = self._answer(0, drawn)
+        mean = np.tile(_with_people(values, estimate).mean(axis=0), (members, 1))
         if members > 1:
             weights = np.full(SPREAD_PROFILES, 1 / SPREAD_PROFILES)
-            mean += self._differences(drawn[:SPREAD_PROFILES], weights, members, values)
+            some = slice(SPREAD_PROFILES)
+            mean += self._differences(drawn[some], estimate[some], weights, members, values)
         return np.asarray(classes.mass(query[None])[0] * mean)
 
-    def _differences(self, profiles: Codes, weights: FloatArray, members: int, values: Values) -> FloatArray:
-        """Weighted sum over profiles of what each member says beyond the estimate, shape (members, k + 1)."""
-        each = (_with_people(values, self._answer(member, profiles)) for member in range(members))
-        sums = np.stack([weights @ answer for answer in each])
+    def _differences(
+        self,
+        inputs: npt.NDArray[np.float32],
+        estimate: FloatArray,
+        weights: FloatArray,
+        members: int,
+        values: Values,
+    ) -> FloatArray:
+        """Weighted sum over profiles of what each member says beyond the estimate there, shape (members, k + 1)."""
+        each = [estimate, *(self._answer(member, inputs) for member in range(1, members))]
+        sums = np.stack([weights @ _with_people(values, answer) for answer in each])
         return np.asarray(sums - sums[0])
 
-    def _answer(self, member: int, profiles: Codes) -> FloatArray:
-        """Mean of a member's networks, shape (profiles, 8)."""
-        inputs = self.schema.signs(profiles)
+    def _answer(self, member: int, inputs: npt.NDArray[np.float32]) -> FloatArray:
+        """Mean of a member's networks at the signs of profiles, shape (profiles, 8)."""
         return mean_shares(self.networks[member], inputs)
 
     def arrays(self) -> Arrays:
