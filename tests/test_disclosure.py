@@ -17,7 +17,9 @@ from pnsight import MaskMLP, PlugIn, ResponseTypeModel, lattice, populations
 from pnsight.disclosure import suppress
 from pnsight.errors import QueryError
 from pnsight.models.mixing import CountedProfiles, ListedProfiles
+from pnsight.models.recounting import Mix, Recount, recounted
 from pnsight.models.shrinkage import centre_of, posterior
+from pnsight.schema import Schema
 from pnsight.study import Study, Withheld
 from strategies import studies, type_shares
 
@@ -244,6 +246,21 @@ def test_shares_of_people_still_add_up(shrunk):
         told = suppress(shrunk, limit)
         for people in ("observational", "experimental", "pooled"):
             assert told.shares(lattice.exact_queries(told.schema), people).sum() == pytest.approx(1, abs=1e-5)
+
+
+def test_a_withheld_profile_whose_smooth_mass_is_lost_in_rounding_is_still_answered():
+    """Of 1e-30 nothing is left when the counted mass has been added and taken off again."""
+    schema = Schema.binary("a")
+    before = np.repeat([[1.0], [100_000.0]], 8, axis=1)
+    counted = before[:, :4].sum(axis=1) / before[:, :4].sum()
+    masses = 0.5 * np.array([1e-30, 1 - 1e-30]) + 0.5 * counted
+    mixing = ListedProfiles(schema, np.full((1, 2, 8), 1 / 8, np.float32), masses[None, None])
+    profiles = lattice.exact_queries(schema)
+    recount = Recount(before, before * [[0], [1]], np.inf, [Mix(0.5, borrowed=False)], own=1)
+    found = recounted(mixing, recount, profiles)
+    (types,) = found.types(profiles, np.ones(1), 1)
+    np.testing.assert_allclose(types, 1 / 8)
+    assert found.shares(profiles, np.ones(1))[0] < 1e-12
 
 
 def test_a_model_of_which_everything_is_withheld_still_answers(shrunk):

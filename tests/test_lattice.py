@@ -111,6 +111,23 @@ def test_profiles_too_many_to_number_are_matched_in_parts(monkeypatch):
     )
 
 
+@pytest.mark.parametrize("width", [0, 3, 40, 70])
+def test_profiles_are_found_in_a_list_in_any_order_even_where_they_are_too_many_to_number(width):
+    rng = np.random.default_rng(width)
+    profiles = rng.permutation(np.unique(rng.integers(0, 2, size=(200, width)), axis=0)).astype(np.int32)
+    listed, others = profiles[: len(profiles) // 2 + 1], profiles[len(profiles) // 2 + 1 :]
+    index = lattice.Index(Schema.binary(f"z{j}" for j in range(width)), listed)
+    order = rng.permutation(len(listed))
+    np.testing.assert_array_equal(index.find(listed[order]), order)
+    np.testing.assert_array_equal(index.find(others), np.full(len(others), -1))
+
+
+def test_nothing_is_found_in_an_empty_list():
+    schema = Schema.binary("ab")
+    index = lattice.Index(schema, np.zeros((0, 2), np.int32))
+    np.testing.assert_array_equal(index.find(lattice.exact_queries(schema)), [-1] * 4)
+
+
 def test_no_queries_give_no_sums():
     schema = Schema.binary("ab")
     found = lattice.sum_over(schema, np.zeros((0, 2), np.int32), lattice.exact_queries(schema), np.ones((4, 8)))

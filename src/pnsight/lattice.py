@@ -7,6 +7,7 @@ them are matched against the profiles directly, without enumerating anything.
 from __future__ import annotations
 
 from itertools import combinations, pairwise, product
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -197,6 +198,30 @@ def covered(profiles: Codes, query: npt.NDArray[np.int32]) -> npt.NDArray[np.int
     for j in fixed[1:]:
         rows = rows[profiles[rows, j] == query[j]]
     return rows
+
+
+class Index:
+    """Finds profiles in a list of distinct ones."""
+
+    def __init__(self, schema: Schema, profiles: Codes) -> None:
+        self._schema = schema
+        numbers = self._numbers(profiles)
+        self._order = np.argsort(numbers)
+        self._sorted = numbers[self._order]
+
+    def find(self, profiles: Codes) -> npt.NDArray[np.intp]:
+        """Where each profile is in the list, -1 if nowhere; shape (profiles,)."""
+        if not len(self._sorted):
+            return np.full(len(profiles), -1, dtype=np.intp)
+        asked = self._numbers(profiles)
+        at = np.searchsorted(self._sorted, asked).clip(max=len(self._sorted) - 1)
+        return np.where(self._sorted[at] == asked, self._order[at], -1)
+
+    def _numbers(self, profiles: Codes) -> npt.NDArray[Any]:
+        """Something to sort by that only equal profiles share: a number, or their bytes where numbers end."""
+        if self._schema.exact_size <= np.iinfo(np.int64).max:
+            return exact_position(self._schema, profiles)
+        return np.ascontiguousarray(profiles, dtype=np.int32).view(f"S{4 * profiles.shape[1]}").ravel()
 
 
 def _looked_up(asked: npt.NDArray[np.intp], present: npt.NDArray[np.intp], values: FloatArray, size: int) -> FloatArray:

@@ -77,6 +77,31 @@ def test_the_mass_of_a_query_is_that_of_the_profiles_it_covers(found, data):
         assert total == pytest.approx(mass[inside].sum(), abs=ROUNDING)
 
 
+def test_a_profile_of_very_many_covariates_has_some_mass_and_is_drawn_from_the_classes_it_may_belong_to():
+    """Its probability, 1e-330 or so in each class, is less than a number can be."""
+    shape = (2,) * 1100
+    levels = np.tile([[0.5, 0.5], [0.45, 0.55]], 1100)
+    classes = LatentClasses(np.array([0.5, 0.5]), levels, shape)
+    query = np.ones(1100, np.int32)
+    query[0] = OPEN
+    assert (classes.mass(query[None]) > 0).all()
+    belonging, log_mass = classes.belonging(np.tile([0.0, 1.0], 1100)[None])
+    log_each = np.log(0.5) + 1100 * np.log([0.5, 0.55])
+    assert log_mass[0] == pytest.approx(np.logaddexp(*log_each))
+    np.testing.assert_allclose(belonging[0], np.exp(log_each - log_mass[0]))
+    drawn = classes.draw(query, np.random.default_rng(0).random((50, 1101)))
+    assert (drawn[:, 1:] == 1).all()
+    assert set(drawn[:, 0]) == {0, 1}
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1)])
+def test_where_all_laws_are_alike_the_simplest_is_chosen(shape):
+    schema = schema_of(*shape)
+    for seed in range(5):
+        for law in fitted(schema, np.array([700.0]), np.array([1100.0]), seed=seed):
+            assert (len(law.smooth.shares), law.seen, law.borrowed) == (1, 0.0, False)
+
+
 @given(seed=st.integers(0, 2**32 - 1))
 def test_within_one_class_covariates_are_independent(seed):
     schema = schema_of(2, 3, 4)

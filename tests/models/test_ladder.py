@@ -10,7 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from pnsight.models.ladder import LADDER, SHORT_LADDER, WIDEST_INDEX, Rung, all_alike, allotted, choose, hopeful
+from pnsight.models.ladder import (
+    LADDER,
+    SHORT_LADDER,
+    WIDEST_INDEX,
+    Rung,
+    all_alike,
+    allotted,
+    choose,
+    hopeful,
+    short_of_best,
+)
 
 scores = hnp.arrays(
     np.float64, hnp.array_shapes(min_dims=2, max_dims=2, max_side=8), elements=st.integers(-50, 0).map(float)
@@ -74,6 +84,13 @@ def test_a_rung_says_in_words_what_it_is(rung, text):
 @given(scores=scores)
 def test_the_best_rung_is_never_given_up(scores):
     assert scores.sum(axis=1).argmax() in hopeful(scores)
+
+
+@pytest.mark.parametrize("held_out", [0.25, 0.5, 1.0])
+def test_how_far_a_rung_is_behind_does_not_depend_on_how_many_rows_were_held_out(held_out):
+    """Two profiles of any size: a held-out row of the first costs 0.3 more on the second rung, one of the other 0.1."""
+    costs = np.array([[1.0, 2.0], [1.3, 2.1]])
+    np.testing.assert_allclose(short_of_best(-costs * held_out, held_out), [0, 0.2])
 
 
 def test_a_rung_that_is_behind_everywhere_is_given_up_and_one_within_the_noise_is_kept():

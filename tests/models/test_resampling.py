@@ -50,6 +50,12 @@ def test_a_resample_has_as_many_rows_all_of_kinds_that_there_were(counts, seed):
     np.testing.assert_array_equal(drawn, np.floor(drawn))
 
 
+def test_weights_that_add_up_to_a_row_but_for_rounding_are_one_row():
+    counts = np.array([0.7, 0.2, 0.1])
+    assert counts.sum() < 1
+    assert resampled(counts, np.random.default_rng(0)).sum() == 1
+
+
 def test_resamples_are_unbiased_and_spread_like_draws_with_replacement():
     counts, times = np.array([[0.0, 1, 10, 100], [400, 25, 60, 4]]), 4000
     rng = np.random.default_rng(3)

@@ -213,3 +213,10 @@ def test_the_rate_rises_to_its_peak_and_falls_to_zero():
     assert rate[-1] == pytest.approx(0, abs=1e-6)
     assert (np.diff(rate[:31]) > 0).all()
     assert (np.diff(rate[30:]) < 0).all()
+
+
+def test_without_knowledge_of_the_cores_it_may_use_a_process_takes_all(monkeypatch):
+    monkeypatch.delenv("NPROC", raising=False)
+    monkeypatch.delattr("os.sched_getaffinity", raising=False)
+    monkeypatch.setattr("os.cpu_count", lambda: 3)
+    assert response_training._threads() == 3

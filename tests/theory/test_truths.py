@@ -45,6 +45,18 @@ def test_bounds_of_a_population_are_ordered_and_lie_between_zero_and_one(types, 
     assert set(settled[2]) <= {OK, UNDEFINED}
 
 
+@pytest.mark.parametrize("quantity", QUANTITIES)
+@pytest.mark.parametrize("share", [1e-9, 1e-12, 1e-15])
+@pytest.mark.parametrize("rare", [slice(4), slice(4, 8), slice(0, 8, 2), slice(1, 8, 2)])
+def test_the_rounding_of_a_rare_event_is_no_contradiction(rare, share, quantity):
+    """Some of the types are rare, and of those some far rarer: dividing by their share magnifies every rounding."""
+    rng = np.random.default_rng(5)
+    types = rng.dirichlet(np.full(8, 0.05), size=2000)
+    types[:, rare] *= share
+    types /= types.sum(axis=1, keepdims=True)
+    assert set(settle(*bounds(Law.from_types(types), quantity))[2]) <= {OK, UNDEFINED}
+
+
 @given(types=type_shares(rows=6))
 def test_pns_is_made_of_necessity_and_sufficiency(types):
     """PNS = P(x,y) PN + P(x',y') PS; a term whose condition is impossible is empty."""

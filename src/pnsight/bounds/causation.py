@@ -93,6 +93,9 @@ QUANTITIES: Mapping[str, Callable[[Law], Ends]] = {
 """The quantities by the name the command line gives them."""
 
 
+_ROUNDING = 1e-12
+"""Sums of a few probabilities are wrong by less."""
+
 _GIVEN = {"pn": (0,), "ps": (3,), "pd": (0, 2), "pe": (1, 3)}
 """Cells of `law.COUNT_CELLS` that a quantity conditions on."""
 
@@ -114,7 +117,12 @@ def _joint(law: Law, quantity: str) -> FloatArray:
 
 
 def _clipped(low: FloatArray, high: FloatArray, event: FloatArray, most: FloatArray | None = None) -> Ends:
-    """max(0, low) / event .. min(most, high) / event, undefined where the event has probability zero."""
-    possible = event > 0
-    divisor = np.where(possible, event, np.nan)
-    return np.maximum(0.0, low) / divisor, np.minimum(event if most is None else most, high) / divisor
+    """max(0, low) / event .. min(most, high) / event, undefined where the event has probability zero.
+
+    Ends that cross by the rounding of probabilities are made equal before a rare event would magnify it.
+    """
+    least, most = np.maximum(0.0, low), np.minimum(event if most is None else most, high)
+    rounded = (least > most) & (least - most < _ROUNDING)
+    least, most = np.where(rounded, np.maximum(0.0, most), least), np.where(rounded, np.maximum(0.0, most), most)
+    divisor = np.where(event > 0, event, np.nan)
+    return least / divisor, most / divisor

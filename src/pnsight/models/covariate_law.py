@@ -31,6 +31,11 @@ MOST_PROFILES = 4096
 _PRIOR = 0.5
 _ITERATIONS = 200
 _STILL = 1e-6
+_TIE = 1e-9
+"""Scores of a held-out row that differ by less are alike: the simpler law wins."""
+
+_LEAST_LOG_MASS = -690.0
+"""Logarithm of the least mass; e to less than this is hard to tell from zero."""
 
 
 @dataclass(frozen=True)
@@ -50,18 +55,29 @@ class LatentClasses:
     levels: FloatArray
     shape: tuple[int, ...]
 
-    def joint(self, inside: FloatArray) -> FloatArray:
-        """P(class, the levels that a query fixes), shape (queries, classes), from `_indicators` of the queries."""
-        return np.asarray(np.exp(np.log(self.shares) + inside @ np.log(self.levels).T))
+    def belonging(self, inside: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """P(class | the levels that a query fixes), shape (queries, classes), and the logarithm of their mass.
+
+        From `_indicators` of the queries. The mass itself may be too small for a number.
+        """
+        logs = np.log(self.shares) + inside @ np.log(self.levels).T
+        largest = logs.max(axis=1, keepdims=True)
+        joint = np.exp(logs - largest)
+        sums = joint.sum(axis=1, keepdims=True)
+        return np.asarray(joint / sums), np.asarray((largest + np.log(sums))[:, 0])
 
     def mass(self, queries: Codes) -> FloatArray:
-        """P(query), shape (queries,)."""
-        return np.asarray(self.joint(_indicators(self.shape, queries)).sum(axis=1))
+        """P(query), shape (queries,); never quite zero."""
+        return self.mass_of(_indicators(self.shape, queries))
+
+    def mass_of(self, inside: FloatArray) -> FloatArray:
+        """The same, from `_indicators` of the queries."""
+        return np.asarray(np.exp(np.maximum(self.belonging(inside)[1], _LEAST_LOG_MASS)))
 
     def draw(self, query: npt.NDArray[np.int32], uniform: FloatArray) -> Codes:
         """Profiles of people within one query, one for each row of uniform numbers (draws, 1 + covariates)."""
-        weights = self.joint(_indicators(self.shape, query[None]))[0]
-        member = _place(np.cumsum(weights)[None] / weights.sum(), uniform[:, 0])
+        (weights,), _ = self.belonging(_indicators(self.shape, query[None]))
+        member = _place(np.cumsum(weights)[None], uniform[:, 0])
         drawn, start = np.tile(query, (len(uniform), 1)), 0
         for j, levels in enumerate(self.shape):
             if query[j] == OPEN:
@@ -126,7 +142,8 @@ def fit_covariate_laws(
     laws = []
     for table in range(len(tables)):
         tried = [trial for trial in trials if trial.table == table]
-        best = max(tried, key=lambda trial: trial.score)
+        highest = max(trial.score for trial in tried)
+        best = next(trial for trial in tried if trial.score >= highest - _TIE)
         rows = sum((tables[k] for k in best.lending), np.zeros(len(profiles)))
         smooth = _fitted(schema.shape, inside, rows[some], best.classes, seed)
         evidence = {trial.classes: trial.score for trial in tried if trial.lending == best.lending}
@@ -159,7 +176,7 @@ def _held_out(
     totals = np.zeros((len(tables), len(SEEN_SHARES)))
     for fold in range(FOLDS):
         training = sum((tables[k] - folds[k][fold] for k in lending), np.zeros(len(tables[0])))
-        smooth = _fitted(shape, inside, training[some], classes, seed).joint(inside).sum(axis=1)
+        smooth = _fitted(shape, inside, training[some], classes, seed).mass_of(inside)
         seen = training[some] / max(training.sum(), 1)
         for k in lending:
             rows = folds[k][fold][some]
@@ -167,7 +184,7 @@ def _held_out(
             mixed = SEEN_SHARES[:, None] * seen[asked] + (1 - SEEN_SHARES[:, None]) * smooth[asked]
             totals[k] += np.log(mixed) @ rows[asked]
     totals /= [[max(rows[some].sum(), 1)] for rows in tables]
-    best = totals.argmax(axis=1)
+    best = (totals >= totals.max(axis=1, keepdims=True) - _TIE).argmax(axis=1)
     return [_Trial(k, lending, classes, float(SEEN_SHARES[best[k]]), float(totals[k, best[k]])) for k in lending]
 
 
@@ -182,10 +199,9 @@ def _climbed(start: LatentClasses, inside: FloatArray, counts: FloatArray, itera
     """Expectation-maximisation until the likelihood stands still."""
     found, before = start, -np.inf
     for _ in range(iterations):
-        joint = found.joint(inside)
-        mass = joint.sum(axis=1)
-        found = _maximised(found.shape, inside, joint * (counts / mass)[:, None])
-        likelihood = float(counts @ np.log(mass) / max(counts.sum(), 1))
+        belonging, log_mass = found.belonging(inside)
+        found = _maximised(found.shape, inside, belonging * counts[:, None])
+        likelihood = float(counts @ log_mass / max(counts.sum(), 1))
         if likelihood - before < _STILL:
             break
         before = likelihood

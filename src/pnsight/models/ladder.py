@@ -68,6 +68,16 @@ SHORT_LADDER = (
 """Where there are many thousands of profiles, each rung costs more, and fewer are tried."""
 
 
+def short_of_best(scores: FloatArray, held_out: float) -> FloatArray:
+    """How far each rung is behind the best for one held-out row, each profile counting alike, shape (rungs,).
+
+    `scores` are of shape (rungs, profiles) and count a profile's held-out rows over all of its rows; `held_out` is the
+    share of rows that was held out.
+    """
+    totals = scores.sum(axis=1)
+    return np.asarray((totals.max() - totals) / (scores.shape[1] * held_out))
+
+
 def hopeful(scores: FloatArray) -> npt.NDArray[np.intp]:
     """Rungs that may still turn out the best, from each profile's held-out score a row, shape (rungs, profiles).
 

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +31,8 @@ DRAWS = 1024
 SPREAD_PROFILES = 512
 """Profiles, counted and again drawn, that members other than the estimate are asked about for a query.
 
-Of more, every k-th speaks for all: it is the difference to the estimate at the same profiles that matters.
+Of more counted, every k-th speaks for all, and of draws the first: it is the difference to the estimate at the same
+profiles that matters.
 """
 
 _SUMMED_VALUES = 20_000_000
@@ -156,6 +157,17 @@ class ListedProfiles(Mixing):
         return cls(schema, types, masses)
 
 
+class _Asked(NamedTuple):
+    """Single profiles, as networks see them (profiles, columns), and which of those counted they are, -1 for none."""
+
+    inputs: npt.NDArray[np.float32]
+    places: npt.NDArray[np.intp]
+
+    def first(self, count: int) -> _Asked:
+        """The first of them."""
+        return _Asked(self.inputs[:count], self.places[:count])
+
+
 @dataclass(frozen=True)
 class CountedProfiles(Mixing):
     """Profiles that have rows, and draws for those that have none.
@@ -164,8 +176,8 @@ class CountedProfiles(Mixing):
     ----------
     schema : Schema
     profiles : shape (profiles, covariates)
-    profile_types : shape (profiles, 8)
-        The estimate, with the profile's own rows in it.
+    profile_types : shape (members, profiles, 8), or (1, profiles, 8)
+        With the profile's own rows in it; of the estimate alone where they count for nothing beside the networks.
     counted : shape (members, tables, profiles)
         Share of each table's people that have the profile.
     seen : shape (tables,)
@@ -192,30 +204,20 @@ class CountedProfiles(Mixing):
 
     def types(self, codes: Codes, weights: FloatArray, members: int) -> Iterator[FloatArray]:
         """Distribution over the types of each query, shape (queries, 8), for each of the first so many members."""
-        exact = ~(codes == OPEN).any(axis=1, keepdims=True)
         for found in self.means(codes, weights, members, _themselves):
             some = np.maximum(found, 0)
-            yield np.where(exact, found, some / some.sum(axis=1, keepdims=True))
+            yield some / some.sum(axis=1, keepdims=True)
 
     def means(self, codes: Codes, weights: FloatArray, members: int, values: Values) -> Iterator[FloatArray]:
         """Mean of `values` over the people of each query, shape (queries, k), for each of the first so many members."""
-        found = np.empty((members, len(codes), values(self.profile_types[:1].astype(np.float64)).shape[1]))
+        found = np.empty((members, len(codes), values(np.full((1, 8), 1 / 8)).shape[1]))
         exact = ~(codes == OPEN).any(axis=1)
         if exact.any():
-            found[:, exact] = [values(types) for types in self._exact(codes[exact], members)]
+            asked = self._asked(codes[exact])
+            found[:, exact] = [values(self._answer(member, asked)) for member in range(members)]
         for place in np.flatnonzero(~exact):
             found[:, place] = self._one(codes[place], weights, members, values)
         yield from found
-
-    def _exact(self, profiles: Codes, members: int) -> FloatArray:
-        """Types of single profiles for each member, shape (members, profiles, 8); the estimate knows their own rows."""
-        inputs = self.schema.signs(profiles)
-        found = np.stack([self._answer(member, inputs) for member in range(members)])
-        known = np.column_stack([self.profile_types.astype(np.float64), np.ones(len(self.profiles))])
-        own = lattice.sum_over(self.schema, profiles, self.profiles, known)
-        counted = own[:, 8] > 0
-        found[0, counted] = own[counted, :8]
-        return found
 
     def shares(self, codes: Codes, weights: FloatArray) -> FloatArray:
         """Share of the people that are in each query, by the estimate, shape (queries,)."""
@@ -242,42 +244,51 @@ class CountedProfiles(Mixing):
     def _counted_part(self, table: int, covered: npt.NDArray[np.intp], members: int, values: Values) -> FloatArray:
         """Sum of values over the counted profiles of a query, and of people, shape (members, k + 1)."""
         shares = self.counted[:members, table]
-        total = shares[:, covered] @ _with_people(values, self.profile_types[covered])
+        total = shares[:, covered] @ _with_people(values, self.profile_types[0, covered])
         if members > 1 and len(covered):
             some = covered[:: -(-len(covered) // SPREAD_PROFILES)]
             weights = shares[0, some] * (shares[0, covered].sum() / max(shares[0, some].sum(), 1e-30))
-            inputs = self.schema.signs(self.profiles[some])
-            total += self._differences(inputs, self._answer(0, inputs), weights, members, values)
+            asked = _Asked(self.schema.signs(self.profiles[some]), some)
+            total += self._differences(asked, self._answer(0, asked), weights, values, members)
         return np.asarray(total)
 
     def _drawn_part(self, table: int, query: npt.NDArray[np.int32], members: int, values: Values) -> FloatArray:
         """Mean over draws from the latent classes within a query, times its mass, shape (members, k + 1)."""
         classes = self.smooth[table]
-        drawn = self.schema.signs(classes.draw(query, self.uniform))
+        drawn = self._asked(classes.draw(query, self.uniform))
         estimate = self._answer(0, drawn)
         mean = np.tile(_with_people(values, estimate).mean(axis=0), (members, 1))
         if members > 1:
             weights = np.full(SPREAD_PROFILES, 1 / SPREAD_PROFILES)
-            some = slice(SPREAD_PROFILES)
-            mean += self._differences(drawn[some], estimate[some], weights, members, values)
+            some = drawn.first(SPREAD_PROFILES)
+            mean += self._differences(some, estimate[:SPREAD_PROFILES], weights, values, members)
         return np.asarray(classes.mass(query[None])[0] * mean)
 
     def _differences(
-        self,
-        inputs: npt.NDArray[np.float32],
-        estimate: FloatArray,
-        weights: FloatArray,
-        members: int,
-        values: Values,
+        self, asked: _Asked, estimate: FloatArray, weights: FloatArray, values: Values, members: int
     ) -> FloatArray:
         """Weighted sum over profiles of what each member says beyond the estimate there, shape (members, k + 1)."""
-        each = [estimate, *(self._answer(member, inputs) for member in range(1, members))]
+        each = [estimate, *(self._answer(member, asked) for member in range(1, members))]
         sums = np.stack([weights @ _with_people(values, answer) for answer in each])
         return np.asarray(sums - sums[0])
 
-    def _answer(self, member: int, inputs: npt.NDArray[np.float32]) -> FloatArray:
-        """Mean of a member's networks at the signs of profiles, shape (profiles, 8)."""
-        return mean_shares(self.networks[member], inputs)
+    def _answer(self, member: int, asked: _Asked) -> FloatArray:
+        """Types of profiles, shape (profiles, 8): the mean of a member's networks, with their own rows if counted."""
+        if member >= len(self.profile_types):
+            return mean_shares(self.networks[member], asked.inputs)
+        counted = asked.places >= 0
+        found = np.empty((len(counted), 8))
+        found[counted] = self.profile_types[member, asked.places[counted]]
+        found[~counted] = mean_shares(self.networks[member], asked.inputs[~counted])
+        return found
+
+    def _asked(self, profiles: Codes) -> _Asked:
+        """Profiles as networks see them, and where they are among those counted."""
+        return _Asked(self.schema.signs(profiles), self._index.find(profiles))
+
+    @cached_property
+    def _index(self) -> lattice.Index:
+        return lattice.Index(self.schema, self.profiles)
 
     def arrays(self) -> Arrays:
         """Types, shares, classes, networks and random numbers."""
@@ -321,7 +332,10 @@ class CountedProfiles(Mixing):
             LatentClasses(arrays[f"classes.{table}.shares"], arrays[f"classes.{table}.levels"], schema.shape)
             for table in range(len(arrays["seen"]))
         ]
-        types, counted, seen, uniform = (arrays[name] for name in ("profile_types", "counted", "seen", "uniform"))
+        counted, seen, uniform = (arrays[name] for name in ("counted", "seen", "uniform"))
+        types = arrays["profile_types"].reshape(-1, len(profiles), 8)
+        if len(types) not in (1, len(networks)):
+            raise ValueError(f"types of {len(types)} members do not fit networks of {len(networks)}")
         inputs, columns = networks[0][0][0][0].shape[1], schema.signs(profiles[:0]).shape[1]
         if inputs != columns:
             raise ValueError(f"networks of {inputs} inputs do not fit covariates of {columns}")

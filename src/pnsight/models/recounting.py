@@ -21,6 +21,9 @@ from pnsight.models.shrinkage import centre_of, posterior
 from pnsight.schema import Codes
 from pnsight.study import Study
 
+_LEAST_MASS = 1e-300
+"""What is left of a profile's smooth mass where rounding left nothing of it: people can still ask for the profile."""
+
 
 @dataclass(frozen=True)
 class Mix:
@@ -98,7 +101,7 @@ def _listed_masses(mixing: ListedProfiles, recount: Recount, place: npt.NDArray[
     for table, (mix, mix_after, (before, after)) in enumerate(tables):
         smooth = masses[0, table].copy()
         smooth[place] -= mix.seen * before / (before.sum() or 1.0)
-        mass = (1 - mix_after.seen) * np.maximum(smooth, 0.0) / (1 - mix.seen)
+        mass = (1 - mix_after.seen) * np.maximum(smooth, _LEAST_MASS) / (1 - mix.seen)
         mass[place] += mix_after.seen * after / (after.sum() or 1.0)
         masses[: recount.own, table] = mass
         changed = place[before != after]
@@ -112,8 +115,10 @@ def _counted(mixing: CountedProfiles, recount: Recount) -> CountedProfiles:
     left = recount.after.any(axis=1)
     types, counted = mixing.profile_types.copy(), mixing.counted.copy()
     changed = recount.changed & left
-    centre = _centre(mixing, mixing.profiles[changed])
-    types[changed] = posterior(centre, recount.after[changed], recount.strength)
+    inputs = mixing.schema.signs(mixing.profiles[changed])
+    for member in range(min(recount.own, len(types))):
+        centre = mean_shares(mixing.networks[member], inputs)
+        types[member, changed] = posterior(centre, recount.after[changed], recount.strength)
     for table, (before, after) in enumerate(recount.people()):
         shares = after / (after.sum() or 1.0)
         counted[: recount.own, table] = shares
@@ -123,11 +128,7 @@ def _counted(mixing: CountedProfiles, recount: Recount) -> CountedProfiles:
     return replace(
         mixing,
         profiles=mixing.profiles[left],
-        profile_types=types[left],
+        profile_types=types[:, left],
         counted=counted[:, :, left],
         seen=np.array([mix.seen for mix in recount.mixes_after]),
     )
-
-
-def _centre(mixing: CountedProfiles, profiles: Codes) -> FloatArray:
-    return mean_shares(mixing.networks[0], mixing.schema.signs(profiles))

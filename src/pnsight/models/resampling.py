@@ -24,4 +24,4 @@ def split_counts(counts: FloatArray, folds: int, rng: np.random.Generator) -> li
 def resampled(counts: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Counts of a bootstrap sample: as many rows, drawn with replacement; same shape as `counts`."""
     total = counts.sum()
-    return rng.multinomial(int(total), counts.ravel() / total).reshape(counts.shape).astype(np.float64)
+    return rng.multinomial(round(total), counts.ravel() / total).reshape(counts.shape).astype(np.float64)

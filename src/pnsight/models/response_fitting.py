@@ -14,7 +14,7 @@ from pnsight.models.calibration import spread_factor, subpopulations
 from pnsight.models.choices import Choices, CovariateChoice
 from pnsight.models.covariate_law import CovariateLaw, fit_covariate_laws
 from pnsight.models.forward import Layers, mean_shares, shares
-from pnsight.models.ladder import LADDER, SHORT_LADDER, Rung, all_alike, allotted, choose, hopeful
+from pnsight.models.ladder import LADDER, SHORT_LADDER, Rung, all_alike, allotted, choose, hopeful, short_of_best
 from pnsight.models.mixing import DRAWS, MOST_LISTED, CountedProfiles, ListedProfiles, Mixing
 from pnsight.models.resampling import resampled, split_counts
 from pnsight.models.shrinkage import choose_strength, log_likelihood, posterior
@@ -25,12 +25,12 @@ from pnsight.study import Study
 FOLDS, FEW_FOLDS = 4, 2
 NETWORKS, FEW_NETWORKS = 8, 4
 RESAMPLES, FEW_RESAMPLES = 16, 8
-"""Folds to choose on, networks of the estimate, simulated studies; and the same where profiles are very many."""
+"""Parts that are held out in turn, networks of the estimate, simulated studies; and how many if profiles are many."""
 
 STAGES = ("choosing", "choosing among the best", "fitting to all rows", "finding the intervals")
 
 MANY_PROFILES = 8192
-"""Distinct profiles from which on fewer rungs, folds and networks are trained."""
+"""Distinct profiles above which fewer rungs, folds, networks and simulated studies are trained."""
 
 JUDGED_PROFILES = 4096
 """Profiles that rung, strength and factor are chosen on; of more, a random part speaks for all."""
@@ -107,17 +107,12 @@ class Fitting:
         half = -(-len(parts) // 2)
         first = self._answers(parts[:half], np.arange(len(self.ladder)), 0)
         scores = self._scores(first, parts[:half])
-        behind = (scores.sum(axis=1).max() - scores.sum(axis=1)) / scores.shape[1]
+        behind = short_of_best(scores, half / FOLDS)
         kept = hopeful(scores)
-        answers = [of_fold[kept] for of_fold in first]
-        if half < len(parts):
-            second = self._answers(parts[half:], kept, 1)
-            scores = scores[kept] + self._scores(second, parts[half:])
-            behind[kept] = (scores.sum(axis=1).max() - scores.sum(axis=1)) / scores.shape[1]
-            answers += second
-        else:
-            scores = scores[kept]
-        return behind, kept, scores, answers
+        second = self._answers(parts[half:], kept, 1)
+        scores = scores[kept] + self._scores(second, parts[half:])
+        behind[kept] = short_of_best(scores, len(parts) / FOLDS)
+        return behind, kept, scores, [*(of_fold[kept] for of_fold in first), *second]
 
     def _answers(self, parts: Sequence[FloatArray], rungs: npt.NDArray[np.intp], stage: int) -> list[FloatArray]:
         """By fold, what each rung answers at the judged profiles when it did not see the fold, (rungs, profiles, 8)."""
@@ -208,13 +203,14 @@ class Fitting:
     ) -> CountedProfiles:
         from scipy.stats import qmc
 
-        found = mean_shares(members[0].networks, self.inputs)
+        shrunk = members if np.isfinite(strength) else members[:1]
+        types = [posterior(mean_shares(nets, self.inputs), counts, strength) for nets, counts in shrunk]
         counted = [[law.shares for law in self._laws_given(laws, counts)] for _, counts in members]
         sequence = qmc.Sobol(1 + len(self.study.schema.shape), seed=self.rng)
         return CountedProfiles(
             self.study.schema,
             self.study.profiles,
-            posterior(found, self.counts, strength).astype(np.float32),
+            np.array(types, np.float32),
             np.array(counted, np.float32),
             np.array([law.seen for law in laws]),
             [law.smooth for law in laws],

@@ -100,7 +100,11 @@ def train_members(
 def _threads() -> int:
     """As many as cores, or as the environment allows the numerical libraries."""
     told = os.environ.get("NPROC", "")
-    return int(told) if told.isdecimal() and int(told) else len(os.sched_getaffinity(0))
+    if told.isdecimal() and int(told):
+        return int(told)
+    if hasattr(os, "sched_getaffinity"):  # Linux alone knows which cores a process may use
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _constant(columns: int, types: FloatArray) -> Layers:

@@ -38,6 +38,8 @@ from pnsight.study import People, Study, refuse_unknown_people
 _LAWS_TOGETHER = 4096
 """Laws, of queries and members, that are bounded in one go: the members of a few queries, or one member of many."""
 
+_ROUNDING = 1e-9
+
 
 @dataclass(eq=False)
 class ResponseTypeModel(LawModel):
@@ -298,3 +300,10 @@ def _refuse_empty(study: Study) -> None:
         raise ModelError(f"the experimental table has no {lacking} row; a trial needs both.")
     if study.observational is not None and not study.observational.any():
         raise ModelError("the observational table has no row; leave it out to learn from the experiment alone.")
+    registry = np.inf if study.observational is None else study.observational.sum()
+    for name, rows in (("treated", treated), ("untreated", control), ("observational", registry)):
+        if rows < 1 - _ROUNDING:
+            raise ModelError(
+                f"the weights of the {name} rows add up to {rows:.3g}, so they stand for less than one row; a weight "
+                "says how many rows a row stands for. Divide the weights of each table by their mean."
+            )

@@ -1,6 +1,6 @@
 """Shrinking a centre towards the counts: where a profile has many rows, they win.
 
-The centre is the mean of a Dirichlet prior over the eight response types; its strength says how many rows it is worth.
+The centre is the mode of a Dirichlet prior over the eight response types; its strength says how many rows it is worth.
 """
 
 from __future__ import annotations
