@@ -65,12 +65,11 @@ def growth(population: Population) -> str:
         study = population.sample(times * ROWS, times * ROWS, seed=1)
         for _ in range(2):
             stages = Stages()
-            model = pnsight.ResponseTypeModel(intervals=False).fit(study, stages)
+            pnsight.ResponseTypeModel(intervals=False).fit(study, stages)
             stages(0, 0, "the rest")
-        large = sum(weight for rung, _, weight in model.choices_.rungs if "64 units" in rung)
         line = {"rows of a table": f"{times * ROWS:,}", "profiles": f"{len(study.profiles):,}"}
         line |= {stage: f"{seconds:.1f}" for stage, seconds in stages.seconds.items()}
-        line |= {"in all": f"{sum(stages.seconds.values()):.1f}", "networks of 64 units": f"{large:.0%}"}
+        line |= {"in all": f"{sum(stages.seconds.values()):.1f}"}
         for name, text in line.items():
             columns.setdefault(name, []).append(text)
     return aligned(columns)

@@ -256,7 +256,7 @@ def test_a_withheld_profile_whose_smooth_mass_is_lost_in_rounding_is_still_answe
     masses = 0.5 * np.array([1e-30, 1 - 1e-30]) + 0.5 * counted
     mixing = ListedProfiles(schema, np.full((1, 2, 8), 1 / 8, np.float32), masses[None, None])
     profiles = lattice.exact_queries(schema)
-    recount = Recount(before, before * [[0], [1]], np.inf, [Mix(0.5, borrowed=False)], own=1)
+    recount = Recount(before, before * [[0], [1]], np.inf, [Mix(0.5, borrowed=False)], own=np.array([0]))
     found = recounted(mixing, recount, profiles)
     (types,) = found.types(profiles, np.ones(1), 1)
     np.testing.assert_allclose(types, 1 / 8)

@@ -110,7 +110,7 @@ def test_the_law_of_a_query_is_the_mixture_of_its_profiles(model):
 
 def test_the_people_of_every_table_add_up_to_one(model):
     """For the estimate and for each of the members that show how far it may be off, in single precision."""
-    assert model.mixing_.masses.shape == (1 + 3 + 4, 2, 8)
+    assert model.mixing_.masses.shape == (1 + 3 * 4, 2, 8)
     np.testing.assert_allclose(model.mixing_.masses.sum(axis=2), 1, atol=1e-6)
 
 
@@ -206,13 +206,13 @@ def test_an_interval_by_hand():
     """Two hundred rows of an experiment alone: the lower end is a - b, the upper a, and only a is uncertain."""
     model = ResponseTypeModel()
     model.study_ = study_of(Schema(), [[]], [[40, 60, 20, 80]])
-    members = [0.4, 0.42, 0.38, 0.5, 0.3]  # a of the estimate, of its two networks and of two refits; b is .2
-    types = np.array([[independent_responses(a, 0.2)] for a in members], np.float32)
-    model.mixing_ = ListedProfiles(Schema(), types, np.ones((5, 1, 1), np.float32))
-    model.choices_ = Choices((), np.inf, (), (0, 0), 1.5, ())
+    studies = [0.42, 0.52, 0.5], [0.38, 0.28, 0.28]  # a of the law behind each, and of two fits to it; b is .2
+    types = np.array([[independent_responses(a, 0.2)] for a in (0.4, *studies[0], *studies[1])], np.float32)
+    model.mixing_ = ListedProfiles(Schema(), types, np.ones((7, 1, 1), np.float32))
+    model.choices_ = Choices((), np.inf, (), 4, 1.5, ())
     answer = model.bounds("", level=0.9)
-    strays = 0.1**2  # that its two networks of one rung differ adds nothing
-    reach = 1.644854 * 1.5 * np.sqrt(strays + (1 / 200) ** 2)
+    shared, own = (0.1 * 0.08 + 0.1 * 0.1) / 2, (0.02**2 + 0) / 2 / 2
+    reach = 1.644854 * 1.5 * np.sqrt(shared + own / 4 + (1 / 200) ** 2)
     found = [answer.lower[0], answer.upper[0], *(getattr(answer, name)[0] for name in INTERVALS)]
     expected = [0.2, 0.4, max(0.2 - reach, 0), 0.2 + reach, 0.4 - reach, 0.4 + reach]
     assert found == pytest.approx(expected, abs=1e-6)
@@ -235,8 +235,8 @@ def test_the_people_of_simulated_studies_vary_as_those_of_a_sample_would():
     """Where covariates depend on each other; each of four resamples of 2000 rows moves a share by about a hundredth."""
     study = populations.random("tree-dependent", 1, covariates=3).sample(2000, 2000, seed=1)
     masses = ResponseTypeModel().fit(study).mixing_.masses[:, 1]
-    estimate, networks, refits = masses[0], masses[1:4], masses[4:]
-    np.testing.assert_array_equal(networks, np.tile(estimate, (3, 1)))
+    estimate, laws, refits = masses[0], masses[1::3], masses[[2, 3, 5, 6, 8, 9, 11, 12]]
+    np.testing.assert_array_equal(laws, np.tile(estimate, (4, 1)))
     moved = np.abs(refits - estimate).max(axis=1)
     assert (moved > 0.001).all()
     assert (moved < 5 * 0.5 / np.sqrt(2000)).all()
@@ -487,7 +487,7 @@ def test_the_explanation_names_what_was_chosen(model):
     assert "Covariates of the experimental table: " in text
     assert "Covariates of the observational table: " in text
     assert f"times {chosen.factor:.2f}" in text
-    assert len(chosen.network_rungs) == 3
+    assert chosen.networks == 3
 
 
 def test_without_intervals_the_explanation_has_none(study):

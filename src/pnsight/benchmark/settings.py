@@ -148,7 +148,7 @@ PRESETS: dict[str, tuple[Grid, ...]] = {
     "paper": (Grid(),),
     "response-types": (
         Grid(learners=("response-types",)),
-        Grid(budgets=(200_000,), seeds=range(31, 46), learners=("response-types",)),  # intervals
+        Grid(budgets=(200_000,), seeds=range(61, 76), learners=("response-types",)),  # intervals
     ),
     "random": (
         Grid(

@@ -31,21 +31,24 @@ class PlainChoices(TypedDict):
     rungs: list[tuple[str, float, float]]
     strength: float | Literal["infinite"]
     strengths: list[tuple[float | Literal["infinite"], float]]
-    network_rungs: list[int]
+    networks: int
     factor: float | None
     covariates: list[tuple[str, int, float, bool, list[tuple[int, float]]]]
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What was chosen, and on what evidence: scores are held-out log-likelihoods of a row, each profile counting alike.
+    """What was chosen, and on what evidence: scores are log-likelihoods of a held-out row.
+
+    A profile counts by the square root of its rows: more than its share, since rare ones are asked about as well, and
+    less than as much as any other, since a row or two tell little.
 
     Attributes
     ----------
     rungs : tuple of (rung in words, how far its score is behind the best, weight)
     strength : rows that the network is worth against a profile's own; infinite if it always wins
     strengths : tuple of (strength, score)
-    network_rungs : the rung of each network whose mean is the estimate
+    networks : how many networks the estimate is the mean of
     factor : by what standard errors are multiplied; None without intervals
     covariates : one a table
     """
@@ -53,7 +56,7 @@ class Choices:
     rungs: tuple[tuple[str, float, float], ...]
     strength: float
     strengths: tuple[tuple[float, float], ...]
-    network_rungs: tuple[int, ...]
+    networks: int
     factor: float | None
     covariates: tuple[CovariateChoice, ...]
 
@@ -72,7 +75,7 @@ class Choices:
             tuple((text, behind, weight) for text, behind, weight in data["rungs"]),
             _infinite(data["strength"]),
             tuple((_infinite(strength), score) for strength, score in data["strengths"]),
-            tuple(data["network_rungs"]),
+            data["networks"],
             data["factor"],
             tuple(
                 CovariateChoice(table, classes, seen, borrowed, tuple((tried, score) for tried, score in evidence))
@@ -87,7 +90,7 @@ class Choices:
             "weight": [f"{weight:.1%}" for _, _, weight in self.rungs],
         }
         lines = [
-            "Networks tried, by the log-likelihood of a held-out row (each profile counts alike), and their weight:",
+            "Networks tried, by the log-likelihood of a held-out row, and their weight in the estimate:",
             aligned(tried),
             "",
             f"Shrinkage: {_shrinkage(self.strength)}.",

@@ -18,6 +18,12 @@ SELDOM = 0.25
 HOPELESS = 3.0
 """Standard errors behind the best at which a rung is given up after the first half of the folds."""
 
+IMPLAUSIBLE = 7.0
+"""Standard errors behind the best, likewise, at which what a rung learns is no longer a law that may be the true one.
+
+The true law may well be rougher than what the best rung makes of it, so these are more than may still win.
+"""
+
 
 class Rung(NamedTuple):
     """A capacity of the network.
@@ -29,7 +35,7 @@ class Rung(NamedTuple):
     rank: int
     hidden: int
     decay: float
-    steps: int = 1500
+    steps: int = 1000
 
     @property
     def constant(self) -> bool:
@@ -47,54 +53,52 @@ class Rung(NamedTuple):
         return f"{rank}, {self.hidden} units, decay {self.decay:g}"
 
 
-WIDEST_INDEX = 5
+WIDEST_INDEX = 3
+
+HIDDEN = 32
+"""Units of a hidden layer. Twice as many take three times as long, and decay tells large from small more finely."""
 
 LADDER = (
     Rung(0, 0, 0.0),
-    *(Rung(rank, 32, decay) for rank, decays in {1: (0.3, 0.1), 2: (1, 0.3, 0.1)}.items() for decay in decays),
-    *(Rung(rank, 32, decay) for rank in (3, 5) for decay in (1, 0.3)),
-    *(Rung(0, 64, decay, 2000) for decay in (3, 1, 0.3, 0.1)),
+    *(Rung(2, HIDDEN, decay) for decay in (0.5, 0.2, 0.1)),
+    *(Rung(3, HIDDEN, decay) for decay in (1, 0.5, 0.2)),
+    *(Rung(0, HIDDEN, decay) for decay in (2, 1.4, 1, 0.7, 0.5, 0.35, 0.2, 0.1)),
 )
 """Capacities from none to a full network."""
 
 SHORT_LADDER = (
     Rung(0, 0, 0.0),
-    Rung(1, 32, 0.3),
-    Rung(2, 32, 0.3),
-    Rung(5, 32, 0.3),
-    Rung(0, 64, 1),
-    Rung(0, 64, 0.3),
+    Rung(2, HIDDEN, 0.3),
+    *(Rung(0, HIDDEN, decay) for decay in (2, 1, 0.5, 0.2)),
 )
 """Where there are many thousands of profiles, each rung costs more, and fewer are tried."""
 
 
-def short_of_best(scores: FloatArray, held_out: float) -> FloatArray:
-    """How far each rung is behind the best for one held-out row, each profile counting alike, shape (rungs,).
+def short_of_best(scores: FloatArray, worth: float) -> FloatArray:
+    """How far each rung is behind the best for one held-out row, shape (rungs,).
 
-    `scores` are of shape (rungs, profiles) and count a profile's held-out rows over all of its rows; `held_out` is the
-    share of rows that was held out.
+    `scores` are of shape (rungs, profiles); `worth` is what the held-out rows of all profiles count together.
     """
     totals = scores.sum(axis=1)
-    return np.asarray((totals.max() - totals) / (scores.shape[1] * held_out))
+    return np.asarray((totals.max() - totals) / worth)
 
 
-def hopeful(scores: FloatArray) -> npt.NDArray[np.intp]:
-    """Rungs that may still turn out the best, from each profile's held-out score a row, shape (rungs, profiles).
+def within(errors: float, scores: FloatArray) -> npt.NDArray[np.intp]:
+    """Rungs that are not behind the best by more than so many standard errors of the difference.
 
-    Out are those behind the best by more than `HOPELESS` standard errors of the difference.
+    From each profile's held-out score, shape (rungs, profiles).
     """
     behind = scores[scores.sum(axis=1).argmax()] - scores
     error = behind.std(axis=1) * np.sqrt(scores.shape[1])
-    return np.flatnonzero(behind.sum(axis=1) <= HOPELESS * error)
+    return np.flatnonzero(behind.sum(axis=1) <= errors * error)
 
 
 def choose(scores: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Weight of each rung, from each profile's held-out score a row, shape (rungs, profiles).
+    """Weight of each rung, from each profile's held-out score, shape (rungs, profiles).
 
-    Each profile counts the same, since rare ones are asked about as well as common ones: the sum over rows would let
-    the few large profiles choose, which can bear more capacity than the rest. The weight is how often the rung is the
-    best when profiles are reweighted at random (the Bayesian bootstrap): near-ties are shared, clear wins are not.
-    Rungs that win seldom are left out: too large a network, even as one of many, would make the mean worse.
+    The weight is how often the rung is the best when profiles are reweighted at random (the Bayesian bootstrap):
+    near-ties are shared, clear wins are not. Rungs that win seldom are left out: too large a network, even as one of
+    many, would make the mean worse.
     """
     wins = np.zeros(len(scores))
     for _ in range(RESAMPLES):
@@ -103,16 +107,14 @@ def choose(scores: FloatArray, rng: np.random.Generator) -> FloatArray:
     return np.asarray(wins / wins.sum())
 
 
-def all_alike(scores: FloatArray, rows: FloatArray, constant: int) -> bool:
+def all_alike(scores: FloatArray, constant: int) -> bool:
     """Whether held-out rows give no reason to tell profiles apart.
 
-    `scores` are a row's, shape (rungs, profiles), `rows` each profile's, shape (profiles,); `constant` is the rung that
-    answers the same to everyone. Here each row counts alike, which is the sharpest test: the best rung has to be ahead
-    of it by a standard error.
+    `scores` are log-likelihoods, shape (rungs, profiles); `constant` is the rung that answers the same to everyone.
+    Here each row counts alike, which is the sharpest test: the best rung has to be ahead of it by a standard error.
     """
-    totals = scores * rows
-    behind = totals[totals.sum(axis=1).argmax()] - totals[constant]
-    return bool(behind.sum() <= behind.std() * np.sqrt(len(rows)))
+    behind = scores[scores.sum(axis=1).argmax()] - scores[constant]
+    return bool(behind.sum() <= behind.std() * np.sqrt(len(behind)))
 
 
 def allotted(weights: FloatArray, places: int) -> npt.NDArray[np.intp]:

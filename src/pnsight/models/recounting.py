@@ -42,17 +42,19 @@ class Recount:
     before, after : shape (profiles, 8)
     strength : rows that the networks are worth
     mixes : one a table
-    own : members that were fitted to the counts themselves, the first ones
+    own : members that were fitted to the counts themselves
     """
 
     before: FloatArray
     after: FloatArray
     strength: float
     mixes: Sequence[Mix]
-    own: int
+    own: npt.NDArray[np.intp]
 
     @classmethod
-    def between(cls, before: Study, after: Study, strength: float, mixes: Sequence[Mix], own: int) -> Recount:
+    def between(
+        cls, before: Study, after: Study, strength: float, mixes: Sequence[Mix], own: npt.NDArray[np.intp]
+    ) -> Recount:
         """From two studies with the same profiles."""
         return cls(before.eight_counts, after.eight_counts, strength, mixes, own)
 
@@ -89,7 +91,7 @@ def recounted(mixing: Mixing, recount: Recount, profiles: Codes) -> Mixing:
 def _listed_types(mixing: ListedProfiles, recount: Recount, place: npt.NDArray[np.intp]) -> npt.NDArray[np.float32]:
     types, changed = mixing.profile_types.copy(), recount.changed
     before, after = recount.before[changed], recount.after[changed]
-    for member in range(min(recount.own, len(types))):
+    for member in recount.own[recount.own < len(types)]:
         own = types[member, place[changed]].astype(np.float64)
         types[member, place[changed]] = posterior(centre_of(own, before, recount.strength), after, recount.strength)
     return types
@@ -103,11 +105,10 @@ def _listed_masses(mixing: ListedProfiles, recount: Recount, place: npt.NDArray[
         smooth[place] -= mix.seen * before / (before.sum() or 1.0)
         mass = (1 - mix_after.seen) * np.maximum(smooth, _LEAST_MASS) / (1 - mix.seen)
         mass[place] += mix_after.seen * after / (after.sum() or 1.0)
-        masses[: recount.own, table] = mass
         changed = place[before != after]
-        simulated = masses[recount.own :, table]
-        simulated[:, changed] = mass[changed]
-        simulated /= simulated.sum(axis=1, keepdims=True)
+        masses[:, table, changed] = mass[changed]
+        masses[:, table] /= masses[:, table].sum(axis=1, keepdims=True)
+        masses[recount.own, table] = mass
     return masses
 
 
@@ -116,15 +117,14 @@ def _counted(mixing: CountedProfiles, recount: Recount) -> CountedProfiles:
     types, counted = mixing.profile_types.copy(), mixing.counted.copy()
     changed = recount.changed & left
     inputs = mixing.schema.signs(mixing.profiles[changed])
-    for member in range(min(recount.own, len(types))):
+    for member in recount.own[recount.own < len(types)]:
         centre = mean_shares(mixing.networks[member], inputs)
         types[member, changed] = posterior(centre, recount.after[changed], recount.strength)
     for table, (before, after) in enumerate(recount.people()):
         shares = after / (after.sum() or 1.0)
-        counted[: recount.own, table] = shares
-        simulated = counted[recount.own :, table]
-        simulated[:, before != after] = shares[before != after]
-        simulated /= np.maximum(simulated.sum(axis=1, keepdims=True), np.finfo(np.float32).tiny)
+        counted[:, table, before != after] = shares[before != after]
+        counted[:, table] /= np.maximum(counted[:, table].sum(axis=1, keepdims=True), np.finfo(np.float32).tiny)
+        counted[recount.own, table] = shares
     return replace(
         mixing,
         profiles=mixing.profiles[left],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +14,18 @@ from pnsight.models.calibration import spread_factor, subpopulations
 from pnsight.models.choices import Choices, CovariateChoice
 from pnsight.models.covariate_law import CovariateLaw, fit_covariate_laws
 from pnsight.models.forward import Layers, mean_shares, shares
-from pnsight.models.ladder import LADDER, SHORT_LADDER, Rung, all_alike, allotted, choose, hopeful, short_of_best
+from pnsight.models.ladder import (
+    HOPELESS,
+    IMPLAUSIBLE,
+    LADDER,
+    SHORT_LADDER,
+    Rung,
+    all_alike,
+    allotted,
+    choose,
+    short_of_best,
+    within,
+)
 from pnsight.models.mixing import DRAWS, MOST_LISTED, CountedProfiles, ListedProfiles, Mixing
 from pnsight.models.resampling import resampled, split_counts
 from pnsight.models.shrinkage import choose_strength, log_likelihood, posterior
@@ -27,7 +38,13 @@ NETWORKS, FEW_NETWORKS = 8, 4
 RESAMPLES, FEW_RESAMPLES = 16, 8
 """Parts that are held out in turn, networks of the estimate, simulated studies; and how many if profiles are many."""
 
-STAGES = ("choosing", "choosing among the best", "fitting to all rows", "finding the intervals")
+STAGES = (
+    "choosing",
+    "choosing among the best",
+    "fitting to all rows",
+    "finding plausible laws",
+    "finding the intervals",
+)
 
 MANY_PROFILES = 8192
 """Distinct profiles above which fewer rungs, folds, networks and simulated studies are trained."""
@@ -43,6 +60,20 @@ class _Version(NamedTuple):
     counts: FloatArray
 
 
+class _Climb(NamedTuple):
+    """What held-out rows say of the rungs: how far each is behind the best, and which were kept in the race.
+
+    `plausible` are the rungs that may have learned the true law. `scores` are of those kept, (rungs, profiles), at the
+    judged profiles, and `answers` by fold what they answer there, (rungs, profiles, 8).
+    """
+
+    behind: FloatArray
+    kept: npt.NDArray[np.intp]
+    plausible: npt.NDArray[np.intp]
+    scores: FloatArray
+    answers: Sequence[FloatArray]
+
+
 class Fitting:
     """One fit, step by step: capacity, strength and covariate law from held-out rows, then all rows."""
 
@@ -56,15 +87,17 @@ class Fitting:
         self.folds, self.networks = (FEW_FOLDS, FEW_NETWORKS) if many else (FOLDS, NETWORKS)
         self.resamples = (FEW_RESAMPLES if many else RESAMPLES) if intervals else 0
         self.judged = np.sort(self.rng.permutation(len(self.inputs))[:JUDGED_PROFILES])
+        self.worth = np.sqrt(self.counts[self.judged].sum(axis=1))
 
     def run(self) -> tuple[Choices, Mixing]:
         """Choose, fit, and find the intervals."""
         parts = split_counts(self.counts, FOLDS, self.rng)[: self.folds]
-        behind, kept, scores, answers = self._climb(parts)
+        climb = self._climb(parts)
+        kept, plausible, scores, answers = climb.kept, climb.plausible, climb.scores, climb.answers
         weights = np.zeros(len(self.ladder))
         weights[kept] = choose(scores, self.rng)
-        if kept[0] == 0 and all_alike(scores, self.counts[self.judged].sum(axis=1), constant=0):
-            weights = np.eye(len(weights))[0]
+        if kept[0] == 0 and all_alike(scores * self.worth, constant=0):
+            weights, plausible = np.eye(len(weights))[0], kept[:1]
         held_out = [fold[self.judged] for fold in parts]
         training = [self.counts[self.judged] - fold for fold in held_out]
         centres = [np.tensordot(weights[kept], of_fold, axes=1) for of_fold in answers]
@@ -73,46 +106,35 @@ class Fitting:
         laws = fit_covariate_laws(
             self.study.schema, self.study.profiles, [rows for rows in tables if rows.any()], self.rng
         )
-        fitted, network_rungs = self._trained(weights, [self.counts] * self.networks, 2)
+        fitted = self._train([self.counts], [(0, rung) for rung in allotted(weights, self.networks)], 2)
         members, factor = [_Version(fitted, self.counts)], None
         if self.intervals:
-            samples = self._simulated(fitted, strength)
-            refits, _ = self._trained(weights, samples, 3)
-            members += [_Version([network], self.counts) for network in fitted]
-            members += [_Version([network], counts) for network, counts in zip(refits, samples, strict=True)]
+            members += self._simulated(weights, plausible, strength)
             foretold = [posterior(*pair, strength) for pair in zip(centres, training, strict=True)]
-            factor = self._factor(members, network_rungs, strength, foretold, held_out)
+            factor = self._factor(members[1:], strength, foretold, held_out)
         mixing = (self._listed if self.study.schema.exact_size <= MOST_LISTED else self._counted)(
             members, laws, strength
         )
-        rungs = [(str(rung), float(b), float(w)) for rung, b, w in zip(self.ladder, behind, weights, strict=True)]
+        rungs = [(str(rung), float(b), float(w)) for rung, b, w in zip(self.ladder, climb.behind, weights, strict=True)]
         named = zip(("experimental", "observational"), laws, strict=False)
         covariates = [
             CovariateChoice(table, len(law.smooth.shares), law.seen, law.borrowed, tuple(law.evidence.items()))
             for table, law in named
         ]
-        choices = Choices(
-            tuple(rungs), strength, tuple(strengths.items()), tuple(network_rungs.tolist()), factor, tuple(covariates)
-        )
+        choices = Choices(tuple(rungs), strength, tuple(strengths.items()), self.networks, factor, tuple(covariates))
         return choices, mixing
 
-    def _climb(
-        self, parts: Sequence[FloatArray]
-    ) -> tuple[FloatArray, npt.NDArray[np.intp], FloatArray, list[FloatArray]]:
-        """Train every rung without each fold, and after half of the folds only those that may still be the best.
-
-        Gives how far each rung is behind the best, which rungs were kept, their held-out score a row for each judged
-        profile (rungs, profiles), and by fold what they answer there, (rungs, profiles, 8).
-        """
+    def _climb(self, parts: Sequence[FloatArray]) -> _Climb:
+        """Train every rung without each fold, and after half of the folds only those that may still be the best."""
         half = -(-len(parts) // 2)
         first = self._answers(parts[:half], np.arange(len(self.ladder)), 0)
         scores = self._scores(first, parts[:half])
-        behind = short_of_best(scores, half / FOLDS)
-        kept = hopeful(scores)
+        behind = short_of_best(scores, self.worth.sum() * half / FOLDS)
+        kept, plausible = within(HOPELESS, scores), within(IMPLAUSIBLE, scores)
         second = self._answers(parts[half:], kept, 1)
         scores = scores[kept] + self._scores(second, parts[half:])
-        behind[kept] = short_of_best(scores, len(parts) / FOLDS)
-        return behind, kept, scores, [*(of_fold[kept] for of_fold in first), *second]
+        behind[kept] = short_of_best(scores, self.worth.sum() * len(parts) / FOLDS)
+        return _Climb(behind, kept, plausible, scores, [*(of_fold[kept] for of_fold in first), *second])
 
     def _answers(self, parts: Sequence[FloatArray], rungs: npt.NDArray[np.intp], stage: int) -> list[FloatArray]:
         """By fold, what each rung answers at the judged profiles when it did not see the fold, (rungs, profiles, 8)."""
@@ -122,10 +144,9 @@ class Fitting:
         return list(each.reshape(len(parts), len(rungs), *each.shape[1:]))
 
     def _scores(self, answers: Sequence[FloatArray], parts: Sequence[FloatArray]) -> FloatArray:
-        """Log-likelihood of held-out rows over the profile's rows, (rungs, profiles)."""
-        rows = self.counts[self.judged].sum(axis=1)
+        """Log-likelihood of held-out rows over the root of the profile's rows, (rungs, profiles)."""
         found = [log_likelihood(of_fold, fold[self.judged]) for of_fold, fold in zip(answers, parts, strict=True)]
-        return np.asarray(np.sum(found, axis=0) / rows)
+        return np.asarray(np.sum(found, axis=0) / self.worth)
 
     def _train(self, sources: Sequence[FloatArray], pairs: Sequence[tuple[int, int]], stage: int) -> list[Layers]:
         """One network for each pair of a source of counts and a rung."""
@@ -134,24 +155,25 @@ class Fitting:
         members = [Member(self.ladder[rung], source, int(self.rng.integers(2**31))) for source, rung in pairs]
         return train_members(self.inputs, sources, members, part(self.progress, stage, len(STAGES), STAGES[stage]))
 
-    def _trained(
-        self, weights: FloatArray, sources: Sequence[FloatArray], stage: int
-    ) -> tuple[list[Layers], npt.NDArray[np.intp]]:
-        """One network for each of the counts given, with rungs in proportion to their weights, and those rungs."""
-        rungs = self.rng.permutation(allotted(weights, len(sources)))
-        return self._train(sources, list(enumerate(rungs)), stage), rungs
+    def _simulated(self, weights: FloatArray, plausible: npt.NDArray[np.intp], strength: float) -> Iterator[_Version]:
+        """For each of several simulated studies, the law behind it and two networks fitted to it.
 
-    def _simulated(self, networks: Sequence[Layers], strength: float) -> list[FloatArray]:
-        """Counts of studies like this one that would come from a population with the estimated law.
-
-        Unlike resampled rows, they show also how far the fit strays from a law that is known, its bias included.
+        The laws are what plausible rungs make of the study at hand, so unlike resampled rows they show also how far a
+        fit strays from a law that is known, its bias included, and unlike the estimate they are as rough as the rows
+        allow. The fits have rungs in proportion to their weights, as the estimate has.
         """
-        centre = mean_shares(networks, self.inputs)
-        law = posterior(centre, self.counts, strength) @ COUNTED_CELLS.T
-        return [self._drawn(law) for _ in range(self.resamples)]
+        behind = plausible[allotted(np.ones(len(plausible)), self.resamples)]
+        laws = self._train([self.counts], [(0, rung) for rung in behind], 3)
+        types = (posterior(mean_shares([law], self.inputs), self.counts, strength) for law in laws)
+        samples = [self._drawn(of_law @ COUNTED_CELLS.T) for of_law in types]
+        rungs = self.rng.permutation(allotted(weights, self.resamples))
+        fits = self._train(samples, [pair for pair in enumerate(rungs) for _ in range(2)], 4)
+        for study, (law, counts) in enumerate(zip(laws, samples, strict=True)):
+            yield _Version([law], self.counts)
+            yield from (_Version([fit], counts) for fit in fits[2 * study : 2 * study + 2])
 
     def _drawn(self, law: FloatArray) -> FloatArray:
-        """Counts of one such study; its profiles are resampled, and `law` (profiles, 8) says what happens to them."""
+        """Counts of a study like this one; its profiles are resampled, and `law` (profiles, 8) says what happens."""
         tables = [
             resampled(rows, self.rng) if rows.any() else rows
             for rows in (self.counts[:, :2], self.counts[:, 2:4], self.counts[:, 4:])
@@ -220,20 +242,19 @@ class Fitting:
 
     def _factor(
         self,
-        members: Sequence[_Version],
-        rungs: npt.NDArray[np.intp],
+        simulated: Sequence[_Version],
         strength: float,
         foretold: Sequence[FloatArray],
         held_out: Sequence[FloatArray],
     ) -> float:
         inputs = self.inputs[self.judged]
         types = [
-            posterior(mean_shares(networks, inputs), counts[self.judged], strength) for networks, counts in members
+            posterior(mean_shares(networks, inputs), counts[self.judged], strength) for networks, counts in simulated
         ]
-        estimate, fitted, refits = types[0], np.stack(types[1 : 1 + len(rungs)]), np.stack(types[1 + len(rungs) :])
+        studies = np.stack(types).reshape(self.resamples, -1, *types[0].shape)
         rows = self.counts[self.judged].sum(axis=1)
         covers = subpopulations(self.study.profiles[self.judged], rows, self.rng)
-        return spread_factor(estimate, fitted, rungs, refits, foretold, held_out, covers, seen=1 - 1 / FOLDS)
+        return spread_factor(studies, self.networks, foretold, held_out, covers, seen=1 - 1 / FOLDS)
 
 
 def _proper(cells: FloatArray) -> FloatArray:

@@ -34,7 +34,7 @@ BLOCK = 4096
 PAD = 128
 """Profiles are padded to a multiple of this, so that studies of nearly one size share compiled code."""
 
-PEAK_RATE = 1e-2
+PEAK_RATE = 2e-2
 WARM_UP = 0.3
 DECAY_OF_MEAN, DECAY_OF_SQUARE = 0.9, 0.99
 LEAST_SHARE = 1e-7

@@ -40,6 +40,9 @@ _LAWS_TOGETHER = 4096
 
 _ROUNDING = 1e-9
 
+STUDY = 3
+"""Members that a simulated study has, after the estimate: the law behind it, and two networks fitted to it."""
+
 
 @dataclass(eq=False)
 class ResponseTypeModel(LawModel):
@@ -86,7 +89,7 @@ class ResponseTypeModel(LawModel):
         """The same networks with this study's counts, which profiles are shrunk to and mixed by."""
         other, found = super().seeing(study), self.choices_
         mixes = [Mix(choice.seen, choice.borrowed) for choice in found.covariates]
-        own = 1 + len(found.network_rungs)
+        own = np.unique([0, *range(1, self.mixing_.members, STUDY)])
         recount = Recount.between(self.study, study, found.strength, mixes, own)
         covariates = tuple(
             choice._replace(seen=mix.seen) for choice, mix in zip(found.covariates, recount.mixes_after, strict=True)
@@ -119,14 +122,15 @@ class ResponseTypeModel(LawModel):
         return self.mixing_.shares(codes, self._weights(population))
 
     def simulated(self, codes: Codes, population: People | None = None) -> tuple[FloatArray, FloatArray]:
-        """Types of each query by the estimate, and by each network fitted to a study simulated from it.
+        """Types of each query by the estimate, and how far fits to simulated studies strayed from the law behind them.
 
-        Shapes (queries, 8) and (refits, queries, 8). They show how far a fit strays, and where it strays alike.
+        Shapes (queries, 8) and (studies, queries, 8). They show how far a fit strays, and where it strays alike.
         """
         if self.choices_.factor is None:
             raise ModelError("this model was fitted without intervals, so no study was simulated; fit it with them.")
-        estimate, *others = self.mixing_.types(codes, self._weights(population), self.mixing_.members)
-        return estimate, np.stack(others[len(self.choices_.network_rungs) :])
+        each = self.mixing_.types(codes, self._weights(population), self.mixing_.members)
+        estimate = next(each)
+        return estimate, np.stack([(once + again) / 2 - law for law, once, again in _by_study(each)])
 
     def bounds(
         self,
@@ -177,12 +181,7 @@ class ResponseTypeModel(LawModel):
         estimate = next(each)
         if self.choices_.factor is None:
             return estimate, None
-        rungs = np.array(self.choices_.network_rungs)
-        networks = np.stack([next(each) for _ in rungs])
-        refits = self.mixing_.members - 1 - len(rungs)
-        squares = (((some - estimate) ** 2).sum(axis=0) for some in _together(each, len(codes)))
-        strays = sum(squares, np.zeros_like(estimate)) / refits
-        variance = error_variance(strays, networks, rungs)
+        variance = error_variance(_by_study(each), self.choices_.networks)
         width = question.span[1] - question.span[0]
         return estimate, self.choices_.factor * np.sqrt(variance + (width * self._one_row) ** 2)
 
@@ -252,8 +251,10 @@ class ResponseTypeModel(LawModel):
         chosen, members = self.choices_, self.mixing_.members
         if len(chosen.covariates) != self.study.counts.shape[1] // 4:
             raise ValueError(f"learned.covariates describes {len(chosen.covariates)} tables; expected one for each")
-        if chosen.factor is not None and not 1 < len(chosen.network_rungs) < members - 1:
-            raise ValueError(f"learned.network_rungs names {len(chosen.network_rungs)} networks of {members} members")
+        if members % STUDY != 1 or (chosen.factor is None) != (members == 1):
+            raise ValueError(f"{members} members are not an estimate and {STUDY} for each simulated study")
+        if chosen.networks < 1:
+            raise ValueError(f"learned.networks is {chosen.networks}; an estimate is the mean of at least one")
 
 
 @dataclass(frozen=True)
@@ -279,6 +280,11 @@ def _of_members(each: Iterator[FloatArray], ends: Callable[[FloatArray], Ends], 
     for some in _together(each, queries):
         found = np.stack(ends(some.reshape(-1, some.shape[2])))
         yield from np.moveaxis(found.reshape(2, len(some), -1), 1, 0)
+
+
+def _by_study(each: Iterator[FloatArray]) -> Iterator[tuple[FloatArray, ...]]:
+    """What there is of the members of one simulated study after another."""
+    return zip(*[each] * STUDY, strict=True)
 
 
 def _together(each: Iterator[FloatArray], queries: int) -> Iterator[FloatArray]:

@@ -98,14 +98,15 @@ def choose_strength(
 ) -> tuple[float, dict[float, float]]:
     """The strength that foretells held-out rows best, and the mean score of each; one entry a fold in each list.
 
-    A score is the log-likelihood of a held-out row, every profile counting alike. A profile's own rows are used only if
-    they help by more than a standard error: with a row or two a profile there is nothing to choose by.
+    A score is the log-likelihood of a held-out row, every profile counting by the root of its rows. A profile's own
+    rows are used only if they help by more than a standard error: with a row or two a profile there is nothing to
+    choose by.
     """
-    rows = np.maximum(sum(held_out, np.zeros_like(held_out[0])).sum(axis=1), 1)
+    worth = np.sqrt(np.maximum(sum(held_out, np.zeros_like(held_out[0])).sum(axis=1), 1))
     scores = {
         strength: np.sum(
             [
-                log_likelihood(posterior(centre, seen, strength), kept) / rows
+                log_likelihood(posterior(centre, seen, strength), kept) / worth
                 for centre, seen, kept in zip(centres, training, held_out, strict=True)
             ],
             axis=0,
@@ -115,4 +116,6 @@ def choose_strength(
     best = max(scores, key=lambda strength: scores[strength].sum())
     gain = scores[best] - scores[np.inf]
     sure = gain.sum() > gain.std() * np.sqrt(len(gain))
-    return (best if sure else np.inf), {strength: float(score.mean()) for strength, score in scores.items()}
+    return (best if sure else np.inf), {
+        strength: float(score.sum() / worth.sum()) for strength, score in scores.items()
+    }
