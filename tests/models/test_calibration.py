@@ -102,6 +102,16 @@ def test_who_saw_fewer_rows_may_miss_by_more():
     assert FACTORS[0] < some < more
 
 
+def test_who_foretells_by_fewer_networks_may_miss_by_more():
+    """Half of what the fits miss is their own start, of which a mean of many keeps little."""
+    true, studies, held_out, covers = setting(5000, stray=0.01)
+    law, fit, other = studies[:, 0], studies[:, 1], setting(5000, stray=0.01, seed=3)[1][:, 1] - setting(1, seed=3)[0]
+    apart = np.stack([law, fit, law + other], axis=1)
+    off = true + 0.1 * (np.roll(true, 1, axis=0) - true)
+    many, one = (spread_factor(apart, networks, [off] * 2, held_out, covers, 0.75) for networks in (8, 1))
+    assert FACTORS[0] <= one < many
+
+
 def test_without_a_subpopulation_of_enough_rows_the_factor_is_the_least():
     true, studies, held_out, covers = setting(1)
     off = true[::-1]

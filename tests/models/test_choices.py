@@ -12,7 +12,7 @@ from pnsight.models.choices import Choices, CovariateChoice
 
 def chosen(strength: float, factor: float | None = 1.6) -> Choices:
     covariates = (CovariateChoice("experimental", 2, 0.25, True, ((1, -3.5), (2, -3.25))),)
-    return Choices((("2 indices", 0.0, 1.0),), strength, ((30.0, -0.5), (np.inf, -0.75)), (0, 0), factor, covariates)
+    return Choices((("2 indices", 0.0, 1.0),), strength, ((30.0, -0.5), (np.inf, -0.75)), 8, factor, covariates)
 
 
 @pytest.mark.parametrize("strength", [30.0, np.inf])

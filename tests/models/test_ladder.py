@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from pnsight.models.ladder import (
+    HOPELESS,
+    IMPLAUSIBLE,
     LADDER,
     SHORT_LADDER,
     WIDEST_INDEX,
@@ -79,6 +81,10 @@ def test_a_rung_says_in_words_what_it_is(rung, text):
 
 
 # --- which rungs may still win --------------------------------------------------------------------------
+
+
+def test_whoever_may_win_may_have_learned_the_true_law():
+    assert HOPELESS < IMPLAUSIBLE
 
 
 @given(scores=scores)

@@ -219,6 +219,90 @@ def test_an_interval_by_hand():
     assert answer.level == 0.9
 
 
+def test_what_fits_strayed_by_hand():
+    """The mean of the two fits to each simulated study, less the law behind it."""
+    model = ResponseTypeModel()
+    model.study_ = study_of(Schema(), [[]], [[40, 60, 20, 80]])
+    laws, once, again = (0.42, 0.38), (0.52, 0.28), (0.5, 0.28)
+    each = [0.4, *np.ravel(np.column_stack([laws, once, again]))]
+    types = np.array([[independent_responses(a, 0.2)] for a in each], np.float32)
+    model.mixing_ = ListedProfiles(Schema(), types, np.ones((7, 1, 1), np.float32))
+    model.choices_ = Choices((), np.inf, (), 4, 1.5, ())
+    estimate, strays = model.simulated(np.zeros((1, 0), np.int32))
+    treated = COUNTED_CELLS[0]  # P(y_x) of the types
+    assert estimate[0] @ treated == pytest.approx(0.4)
+    assert strays[:, 0] @ treated == pytest.approx([0.09, -0.1], abs=1e-6)
+
+
+def test_each_simulated_study_has_its_law_and_two_fits_to_the_same_people(model):
+    masses = model.mixing_.masses
+    np.testing.assert_array_equal(masses[2::3], masses[3::3])
+    assert all((one != other).any() for one, other in pairwise(masses[2::3]))
+    types = model.mixing_.profile_types
+    assert (types[2::3] != types[3::3]).any(axis=(1, 2)).all()
+
+
+def test_laws_are_those_of_plausible_rungs_and_fits_have_the_rungs_of_the_estimate(study, monkeypatch):
+    fitting = response_fitting.Fitting(study, 0, True, silent)
+    asked = []
+
+    def note(sources, pairs, stage):
+        asked.append([(len(sources), *pair) for pair in pairs])
+        return [((np.zeros((8, 3), np.float32), np.zeros(8, np.float32)),)] * len(pairs)
+
+    monkeypatch.setattr(fitting, "_train", note)
+    members = list(fitting._simulated(np.array([0.0, 1.0]), np.array([0, 1]), np.inf))
+    laws, fits = asked
+    assert laws == [(1, 0, 0), (1, 0, 0), (1, 0, 1), (1, 0, 1)]  # half of the four studies each
+    assert fits == [(4, source, 1) for source in range(4) for _ in range(2)]
+    counts = [version.counts for version in members]
+    assert all(law is fitting.counts for law in counts[::3])
+    assert all(once is again for once, again in zip(counts[1::3], counts[2::3], strict=True))
+
+
+def test_held_out_scores_count_a_profile_by_the_root_of_its_rows(study):
+    fitting = response_fitting.Fitting(study, 0, True, silent)
+    rows = fitting.counts.sum(axis=1)
+    even = np.full((2, len(rows), 8), 1 / 8)
+    part = np.floor(fitting.counts / 4)
+    cells = np.log(even[0] @ COUNTED_CELLS.T)
+    expected = (part * cells).sum(axis=1) / np.sqrt(rows)
+    np.testing.assert_allclose(fitting._scores([even], [part]), [expected, expected])
+
+
+def test_of_very_many_profiles_less_is_trained(study, monkeypatch):
+    monkeypatch.setattr(response_fitting, "MANY_PROFILES", 4)
+    monkeypatch.setattr(response_fitting, "SHORT_LADDER", response_fitting.LADDER)
+    model = ResponseTypeModel().fit(study)
+    assert model.mixing_.members == 1 + 3 * response_fitting.FEW_RESAMPLES
+    assert model.choices_.networks == response_fitting.FEW_NETWORKS
+    assert_answers_everything(model)
+
+
+def test_where_nothing_tells_profiles_apart_intervals_still_allow_that_they_differ():
+    """Two hundred rows: everyone gets the same bounds, but how sure they are differs from profile to profile."""
+    study = populations.random("tree", 202, covariates=3).sample(experimental=100, observational=100, seed=2)
+    model = ResponseTypeModel(random_state=2).fit(study)
+    assert model.choices_.rungs[0][2] == 1
+    answer = model.bounds(lattice.exact_queries(study.schema))
+    assert max(np.ptp(answer.lower), np.ptp(answer.upper)) < ROUNDING
+    everyone = model.bounds("")
+    assert (answer.upper_high - answer.upper_low).min() > 1.2 * (everyone.upper_high - everyone.upper_low)[0]
+
+
+def test_members_that_are_no_simulated_studies_are_refused(model):
+    data, arrays = model.state()
+    short = {name: array[:-1] for name, array in arrays.items()}
+    with pytest.raises(ValueError, match="12 members are not an estimate and 3 for each simulated study"):
+        ResponseTypeModel().restore(model.study, data, short)
+    with pytest.raises(ValueError, match="13 members are not an estimate"):
+        ResponseTypeModel().restore(model.study, {**data, "factor": None}, arrays)
+    with pytest.raises(ValueError, match="1 members are not an estimate"):
+        ResponseTypeModel().restore(model.study, data, {name: array[:1] for name, array in arrays.items()})
+    with pytest.raises(ValueError, match=r"learned\.networks is 0"):
+        ResponseTypeModel().restore(model.study, {**data, "networks": 0}, arrays)
+
+
 def test_simulated_studies_have_the_rows_of_this_one_and_the_outcomes_of_the_law(study):
     fitting = response_fitting.Fitting(study, 0, True, silent)
     law = np.tile([0.8, 0.2, 0.3, 0.7, 0.4, 0.3, 0.2, 0.1], (8, 1))

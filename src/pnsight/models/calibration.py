@@ -1,10 +1,10 @@
 """How far an estimate may be off: from fits to simulated studies, and from held-out rows.
 
-Which law is behind a study is not known, but held-out rows leave only some capacities of network in the race. Studies
-are simulated from the laws that these learned, and each is fitted again, twice: how far the fits stray from the law
-behind it shows their error, bias included. And held-out rows show whether that is all: over many subpopulations, what
-was foretold and what was counted differ by the sampling error of the held-out rows, which is known, and by the model's
-own error, whose size is compared with what was expected.
+Which law is behind a study is not known, but held-out rows refute what some capacities of network make of it. Studies
+are simulated from the laws that the others learned, and each is fitted again, twice: how far the fits stray from the
+law behind it shows their error, bias included. And held-out rows show whether that is all: over many subpopulations,
+what was foretold and what was counted differ by the sampling error of the held-out rows, which is known, and by the
+model's own error, whose size is compared with what was expected.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ Sixteen simulated studies show a variance only roughly. The least factor was set
 catalog's populations and of random ones with seeds 1-3; held-out rows can only raise it.
 """
 
+STUDY = 3
+"""Members that a simulated study has, after the estimate: the law behind it, and two networks fitted to it."""
+
 SUBPOPULATIONS = 600
 FEWEST_ROWS = 30
 """Held-out rows that a subpopulation needs, in an arm or in the observational table, to be looked at."""
@@ -32,7 +35,7 @@ ARMS = ((0, 2), (2, 4), (4, 8))
 """Cells of `Study.counts` that make up a treated arm, a control arm and the observational table."""
 
 
-def error_variance(studies: Iterable[Sequence[FloatArray]], networks: int) -> FloatArray:
+def error_variance(studies: Iterable[Sequence[FloatArray]], networks: float) -> FloatArray:
     """Variance of the error of a mean of so many networks, bias included, in the shape of what it is about.
 
     Each simulated study brings three arrays: what is true of it, and what two networks say that were fitted to it. What
@@ -47,7 +50,7 @@ def error_variance(studies: Iterable[Sequence[FloatArray]], networks: int) -> Fl
 
 def spread_factor(
     studies: FloatArray,
-    networks: int,
+    networks: float,
     foretold: Sequence[FloatArray],
     held_out: Sequence[FloatArray],
     covers: FloatArray,
@@ -60,7 +63,7 @@ def spread_factor(
     studies : shape (studies, 3, profiles, 8)
         Types in each simulated study, and according to two networks fitted to it.
     networks
-        How many networks the estimate is the mean of.
+        How many networks, of equal weight, foretold is the mean of: one rung has one that did not see the fold.
     foretold : one array (profiles, 8) a fold
         Types according to the model that did not see the fold.
     held_out : one array (profiles, 8) a fold

@@ -40,8 +40,8 @@ class PlainChoices(TypedDict):
 class Choices:
     """What was chosen, and on what evidence: scores are log-likelihoods of a held-out row.
 
-    A profile counts by the square root of its rows: more than its share, since rare ones are asked about as well, and
-    less than as much as any other, since a row or two tell little.
+    In those of rungs and strengths a profile counts by the square root of its rows: more than its share, since rare
+    ones are asked about as well, and less than as much as any other, since a row or two tell little.
 
     Attributes
     ----------
@@ -90,7 +90,8 @@ class Choices:
             "weight": [f"{weight:.1%}" for _, _, weight in self.rungs],
         }
         lines = [
-            "Networks tried, by the log-likelihood of a held-out row, and their weight in the estimate:",
+            "Networks tried, by the log-likelihood of a held-out row, and their weight "
+            "(a profile counts by the root of its rows):",
             aligned(tried),
             "",
             f"Shrinkage: {_shrinkage(self.strength)}.",

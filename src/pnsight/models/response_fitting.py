@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pnsight import lattice
 from pnsight.law import COUNTED_CELLS, FloatArray
-from pnsight.models.calibration import spread_factor, subpopulations
+from pnsight.models.calibration import STUDY, spread_factor, subpopulations
 from pnsight.models.choices import Choices, CovariateChoice
 from pnsight.models.covariate_law import CovariateLaw, fit_covariate_laws
 from pnsight.models.forward import Layers, mean_shares, shares
@@ -92,12 +92,11 @@ class Fitting:
     def run(self) -> tuple[Choices, Mixing]:
         """Choose, fit, and find the intervals."""
         parts = split_counts(self.counts, FOLDS, self.rng)[: self.folds]
-        climb = self._climb(parts)
-        kept, plausible, scores, answers = climb.kept, climb.plausible, climb.scores, climb.answers
+        behind, kept, plausible, scores, answers = self._climb(parts)
         weights = np.zeros(len(self.ladder))
         weights[kept] = choose(scores, self.rng)
         if kept[0] == 0 and all_alike(scores * self.worth, constant=0):
-            weights, plausible = np.eye(len(weights))[0], kept[:1]
+            weights = np.eye(len(weights))[0]
         held_out = [fold[self.judged] for fold in parts]
         training = [self.counts[self.judged] - fold for fold in held_out]
         centres = [np.tensordot(weights[kept], of_fold, axes=1) for of_fold in answers]
@@ -111,11 +110,11 @@ class Fitting:
         if self.intervals:
             members += self._simulated(weights, plausible, strength)
             foretold = [posterior(*pair, strength) for pair in zip(centres, training, strict=True)]
-            factor = self._factor(members[1:], strength, foretold, held_out)
+            factor = self._factor(members[1:], 1 / np.square(weights).sum(), strength, foretold, held_out)
         mixing = (self._listed if self.study.schema.exact_size <= MOST_LISTED else self._counted)(
             members, laws, strength
         )
-        rungs = [(str(rung), float(b), float(w)) for rung, b, w in zip(self.ladder, climb.behind, weights, strict=True)]
+        rungs = [(str(rung), float(b), float(w)) for rung, b, w in zip(self.ladder, behind, weights, strict=True)]
         named = zip(("experimental", "observational"), laws, strict=False)
         covariates = [
             CovariateChoice(table, len(law.smooth.shares), law.seen, law.borrowed, tuple(law.evidence.items()))
@@ -153,7 +152,8 @@ class Fitting:
         from pnsight.models.response_training import Member, train_members
 
         members = [Member(self.ladder[rung], source, int(self.rng.integers(2**31))) for source, rung in pairs]
-        return train_members(self.inputs, sources, members, part(self.progress, stage, len(STAGES), STAGES[stage]))
+        stages = STAGES if self.intervals else STAGES[:3]
+        return train_members(self.inputs, sources, members, part(self.progress, stage, len(stages), stages[stage]))
 
     def _simulated(self, weights: FloatArray, plausible: npt.NDArray[np.intp], strength: float) -> Iterator[_Version]:
         """For each of several simulated studies, the law behind it and two networks fitted to it.
@@ -199,13 +199,8 @@ class Fitting:
             found = mean_shares(networks, inputs)
             found[place] = posterior(found[place], counts, strength)
             types.append(found)
-            masses.append([self._mass(law, counts, every, place) for law in self._laws_given(laws, counts)])
+            masses.append([_mass(law, every, place) for law in self._laws_given(laws, counts)])
         return ListedProfiles(schema, np.array(types, np.float32), np.array(masses))
-
-    def _mass(self, law: CovariateLaw, counts: FloatArray, every: Codes, place: npt.NDArray[np.intp]) -> FloatArray:
-        mass = (1 - law.seen) * law.smooth.mass(every)
-        mass[place] += law.seen * law.shares
-        return mass
 
     def _laws_given(self, laws: Sequence[CovariateLaw], counts: FloatArray) -> Sequence[CovariateLaw]:
         """Covariate laws of a simulated study."""
@@ -226,13 +221,15 @@ class Fitting:
         from scipy.stats import qmc
 
         shrunk = members if np.isfinite(strength) else members[:1]
-        types = [posterior(mean_shares(nets, self.inputs), counts, strength) for nets, counts in shrunk]
+        types = [
+            posterior(mean_shares(nets, self.inputs), counts, strength).astype(np.float32) for nets, counts in shrunk
+        ]
         counted = [[law.shares for law in self._laws_given(laws, counts)] for _, counts in members]
         sequence = qmc.Sobol(1 + len(self.study.schema.shape), seed=self.rng)
         return CountedProfiles(
             self.study.schema,
             self.study.profiles,
-            np.array(types, np.float32),
+            np.array(types),
             np.array(counted, np.float32),
             np.array([law.seen for law in laws]),
             [law.smooth for law in laws],
@@ -243,6 +240,7 @@ class Fitting:
     def _factor(
         self,
         simulated: Sequence[_Version],
+        networks: float,
         strength: float,
         foretold: Sequence[FloatArray],
         held_out: Sequence[FloatArray],
@@ -251,10 +249,17 @@ class Fitting:
         types = [
             posterior(mean_shares(networks, inputs), counts[self.judged], strength) for networks, counts in simulated
         ]
-        studies = np.stack(types).reshape(self.resamples, -1, *types[0].shape)
+        studies = np.stack(types).reshape(self.resamples, STUDY, *types[0].shape)
         rows = self.counts[self.judged].sum(axis=1)
         covers = subpopulations(self.study.profiles[self.judged], rows, self.rng)
-        return spread_factor(studies, self.networks, foretold, held_out, covers, seen=1 - 1 / FOLDS)
+        return spread_factor(studies, networks, foretold, held_out, covers, seen=1 - 1 / FOLDS)
+
+
+def _mass(law: CovariateLaw, every: Codes, place: npt.NDArray[np.intp]) -> FloatArray:
+    """P(profile) of every profile; those counted are at these places."""
+    mass = (1 - law.seen) * law.smooth.mass(every)
+    mass[place] += law.seen * law.shares
+    return mass
 
 
 def _proper(cells: FloatArray) -> FloatArray:

@@ -26,7 +26,7 @@ from pnsight.bounds.question import Question, Refine, refuse_to_fit
 from pnsight.errors import ModelError
 from pnsight.law import FloatArray, Law
 from pnsight.models.base import LawModel, rows_behind, support
-from pnsight.models.calibration import error_variance
+from pnsight.models.calibration import STUDY, error_variance
 from pnsight.models.choices import Choices, PlainChoices
 from pnsight.models.mixing import MOST_LISTED, CountedProfiles, ListedProfiles
 from pnsight.models.recounting import Mix, Recount, recounted
@@ -39,9 +39,6 @@ _LAWS_TOGETHER = 4096
 """Laws, of queries and members, that are bounded in one go: the members of a few queries, or one member of many."""
 
 _ROUNDING = 1e-9
-
-STUDY = 3
-"""Members that a simulated study has, after the estimate: the law behind it, and two networks fitted to it."""
 
 
 @dataclass(eq=False)
@@ -89,7 +86,7 @@ class ResponseTypeModel(LawModel):
         """The same networks with this study's counts, which profiles are shrunk to and mixed by."""
         other, found = super().seeing(study), self.choices_
         mixes = [Mix(choice.seen, choice.borrowed) for choice in found.covariates]
-        own = np.unique([0, *range(1, self.mixing_.members, STUDY)])
+        own = np.array([0, *range(1, self.mixing_.members, STUDY)])
         recount = Recount.between(self.study, study, found.strength, mixes, own)
         covariates = tuple(
             choice._replace(seen=mix.seen) for choice, mix in zip(found.covariates, recount.mixes_after, strict=True)

@@ -102,11 +102,11 @@ def choose_strength(
     rows are used only if they help by more than a standard error: with a row or two a profile there is nothing to
     choose by.
     """
-    worth = np.sqrt(np.maximum(sum(held_out, np.zeros_like(held_out[0])).sum(axis=1), 1))
+    worth = np.sqrt(sum(held_out, np.zeros_like(held_out[0])).sum(axis=1))
     scores = {
         strength: np.sum(
             [
-                log_likelihood(posterior(centre, seen, strength), kept) / worth
+                log_likelihood(posterior(centre, seen, strength), kept) / np.maximum(worth, 1)
                 for centre, seen, kept in zip(centres, training, held_out, strict=True)
             ],
             axis=0,

@@ -66,8 +66,8 @@ class Crowd:
 
 def doubt_left(model: ResponseTypeModel, question: Question, crowd: Crowd, added: Rows) -> FloatArray:
     """Share of the variance of each end that further rows leave, shape (groups, 2, profiles)."""
-    estimate, refits = model.simulated(crowd.codes, crowd.population)
-    errors = refits - refits.mean(axis=0)
+    estimate, strays = model.simulated(crowd.codes, crowd.population)
+    errors = strays - strays.mean(axis=0)
     by_arm = _reach(model, crowd, estimate, errors).left(added)
     due_to = _due_to(model.study, question, estimate, estimate + errors)
     return np.asarray(np.einsum("aep,apg->gep", due_to, by_arm))
@@ -88,7 +88,7 @@ def split(study: Study, rows: float, table: Table) -> FloatArray:
 
 
 def _reach(model: ResponseTypeModel, crowd: Crowd, estimate: FloatArray, errors: FloatArray) -> Reach:
-    """How far rows reach among the profiles, from types and the refits' errors in them."""
+    """How far rows reach among the profiles, from types and the errors in them of fits to simulated studies."""
     totals = arms_of(model.study)
     own = rows_behind(model.counts(crowd.codes)).T[: len(totals), :, None]
     nearby = own * (totals / np.maximum(own.sum(axis=(1, 2)), 1))[:, None, None]
@@ -98,16 +98,16 @@ def _reach(model: ResponseTypeModel, crowd: Crowd, estimate: FloatArray, errors:
     return measure(estimate @ cells, errors @ cells, Rows(own, nearby), crowd.share, apart)
 
 
-def _due_to(study: Study, question: Question, estimate: FloatArray, refits: FloatArray) -> FloatArray:
+def _due_to(study: Study, question: Question, estimate: FloatArray, others: FloatArray) -> FloatArray:
     """Share of the variance of each end that is due to each arm, shape (arms, 2, profiles).
 
-    The law of one arm at a time is exchanged for a refit's, while the others stay as estimated.
+    The law of one arm at a time is exchanged for one that errs as fits do, while the others stay as estimated.
     """
     rows = rows_behind(study.counts.sum(axis=0, keepdims=True))[0]
     centre = _law(study, estimate)
     ends = np.stack(question.ends_of_profiles(centre, rows))
     squares = np.zeros((len(arms_of(study)), *ends.shape))
-    for types in refits:
+    for types in others:
         for arm, law in enumerate(_exchanged(centre, _law(study, types))):
             squares[arm] += (np.stack(question.ends_of_profiles(law, rows)) - ends) ** 2
     squares = np.nan_to_num(squares)

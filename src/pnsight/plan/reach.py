@@ -81,8 +81,8 @@ def measure(
     ----------
     cells : shape (profiles, cells)
         Share of each cell of `Study.counts` in its arm, by the estimate; four cells for an experiment alone.
-    errors : shape (refits, profiles, cells)
-        How far each refit is from their mean.
+    errors : shape (studies, profiles, cells)
+        How far the fits to each study stray from the law behind it, less the mean of that.
     at_hand
         The study's rows, one alternative.
     people : shape (profiles,)
