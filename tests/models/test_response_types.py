@@ -280,14 +280,14 @@ def test_of_very_many_profiles_less_is_trained(study, monkeypatch):
 
 
 def test_where_nothing_tells_profiles_apart_intervals_still_allow_that_they_differ():
-    """Two hundred rows: everyone gets the same bounds, but how sure they are differs from profile to profile."""
+    """Two hundred rows: all profiles get the same bounds, but less surely than everyone together does."""
     study = populations.random("tree", 202, covariates=3).sample(experimental=100, observational=100, seed=2)
     model = ResponseTypeModel(random_state=2).fit(study)
     assert model.choices_.rungs[0][2] == 1
     answer = model.bounds(lattice.exact_queries(study.schema))
     assert max(np.ptp(answer.lower), np.ptp(answer.upper)) < ROUNDING
     everyone = model.bounds("")
-    assert (answer.upper_high - answer.upper_low).min() > 1.2 * (everyone.upper_high - everyone.upper_low)[0]
+    assert (answer.upper_high - answer.upper_low).mean() > 1.5 * (everyone.upper_high - everyone.upper_low)[0]
 
 
 def test_members_that_are_no_simulated_studies_are_refused(model):
