@@ -96,7 +96,7 @@ class Fitting:
         weights = np.zeros(len(self.ladder))
         weights[kept] = choose(scores, self.rng)
         if kept[0] == 0 and all_alike(scores * self.worth, constant=0):
-            weights = np.eye(len(weights))[0]
+            weights, plausible = np.eye(len(weights))[0], kept[within(HOPELESS, scores * self.worth)]
         held_out = [fold[self.judged] for fold in parts]
         training = [self.counts[self.judged] - fold for fold in held_out]
         centres = [np.tensordot(weights[kept], of_fold, axes=1) for of_fold in answers]
