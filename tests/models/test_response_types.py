@@ -19,6 +19,7 @@ from pnsight.errors import ModelError, QuantityError, QueryError
 from pnsight.law import COUNTED_CELLS, Law
 from pnsight.models import response_fitting
 from pnsight.models.choices import Choices
+from pnsight.models.ladder import Rung
 from pnsight.models.mixing import MOST_LISTED, CountedProfiles, ListedProfiles
 from pnsight.progress import silent
 from pnsight.schema import OPEN, Covariate, Schema
@@ -279,9 +280,10 @@ def test_of_very_many_profiles_less_is_trained(study, monkeypatch):
     assert_answers_everything(model)
 
 
-def test_where_nothing_tells_profiles_apart_intervals_still_allow_that_they_differ():
+def test_where_nothing_tells_profiles_apart_intervals_still_allow_that_they_differ(monkeypatch):
     """Two hundred rows: all profiles get the same bounds, but less surely than everyone together does."""
-    study = populations.random("tree", 202, covariates=3).sample(experimental=100, observational=100, seed=2)
+    monkeypatch.setattr(response_fitting, "LADDER", (Rung(0, 0, 0.0), Rung(0, 32, 2.0)))
+    study = populations.random("index", 200, covariates=3).sample(experimental=100, observational=100, seed=0)
     model = ResponseTypeModel(random_state=2).fit(study)
     assert model.choices_.rungs[0][2] == 1
     answer = model.bounds(lattice.exact_queries(study.schema))
