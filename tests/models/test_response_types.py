@@ -280,16 +280,21 @@ def test_of_very_many_profiles_less_is_trained(study, monkeypatch):
     assert_answers_everything(model)
 
 
-def test_where_nothing_tells_profiles_apart_intervals_still_allow_that_they_differ(monkeypatch):
-    """Two hundred rows: all profiles get the same bounds, but less surely than everyone together does."""
+def test_where_nothing_tells_profiles_apart_the_true_law_may_still_do_so(monkeypatch):
+    """Six hundred rows: the estimate is the same for everyone, and intervals allow for laws that are not."""
+
+    class Asked(Exception):
+        pass
+
+    def ask(fitting, weights, plausible, strength):
+        raise Asked(weights.tolist(), plausible.tolist())
+
     monkeypatch.setattr(response_fitting, "LADDER", (Rung(0, 0, 0.0), Rung(0, 32, 2.0)))
-    study = populations.random("index", 200, covariates=3).sample(experimental=100, observational=100, seed=0)
-    model = ResponseTypeModel(random_state=2).fit(study)
-    assert model.choices_.rungs[0][2] == 1
-    answer = model.bounds(lattice.exact_queries(study.schema))
-    assert max(np.ptp(answer.lower), np.ptp(answer.upper)) < ROUNDING
-    everyone = model.bounds("")
-    assert (answer.upper_high - answer.upper_low).mean() > 1.5 * (everyone.upper_high - everyone.upper_low)[0]
+    monkeypatch.setattr(response_fitting.Fitting, "_simulated", ask)
+    study = populations.random("tree", 202, covariates=3).sample(experimental=300, observational=300, seed=2)
+    with pytest.raises(Asked) as asked:
+        ResponseTypeModel(random_state=2).fit(study)
+    assert asked.value.args == ([1.0, 0.0], [0, 1])
 
 
 def test_members_that_are_no_simulated_studies_are_refused(model):
