@@ -68,10 +68,13 @@ LADDER = (
 
 SHORT_LADDER = (
     Rung(0, 0, 0.0),
-    Rung(2, HIDDEN, 0.3),
-    *(Rung(0, HIDDEN, decay) for decay in (2, 1, 0.5, 0.2)),
+    *(Rung(rank, HIDDEN, 0.3, steps=2000) for rank in (2, 3)),
+    *(Rung(0, HIDDEN, decay, steps=2000) for decay in (2, 1, 0.5)),
 )
-"""Where there are many thousands of profiles, each rung costs more, and fewer are tried."""
+"""Where there are many thousands of profiles, each rung costs more, and fewer are tried.
+
+A step sees only a block of the profiles then, so more steps are taken.
+"""
 
 
 def short_of_best(scores: FloatArray, worth: float) -> FloatArray:
