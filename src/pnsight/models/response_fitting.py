@@ -49,7 +49,7 @@ STAGES = (
 MANY_PROFILES = 8192
 """Distinct profiles above which fewer rungs, folds, networks and simulated studies are trained."""
 
-JUDGED_PROFILES = 4096
+JUDGED_PROFILES = 16384
 """Profiles that rung, strength and factor are chosen on; of more, a random part speaks for all."""
 
 

@@ -34,7 +34,9 @@ BLOCK = 4096
 PAD = 128
 """Profiles are padded to a multiple of this, so that studies of nearly one size share compiled code."""
 
-PEAK_RATE = 2e-2
+PEAK_RATE, PEAK_RATE_OF_BLOCKS = 2e-2, 1e-2
+"""Highest learning rate; the lower one where a step sees a block of the profiles, whose slope is noisier."""
+
 WARM_UP = 0.3
 DECAY_OF_MEAN, DECAY_OF_SQUARE = 0.9, 0.99
 LEAST_SHARE = 1e-7
@@ -191,6 +193,7 @@ def _train(
     `inputs` are (blocks, columns, size), `counts` (blocks, pack, 8, size), `kept` (pack, width).
     """
     rows = counts.sum(axis=(0, 2, 3)) / len(counts)
+    peak = PEAK_RATE if len(inputs) == 1 else PEAK_RATE_OF_BLOCKS
     gradient = jax.vmap(jax.grad(_loss), in_axes=(0, None, 0, 0, 0))
     none = jax.tree.map(jnp.zeros_like, start)
 
@@ -201,7 +204,7 @@ def _train(
         mean = jax.tree.map(lambda old, new: DECAY_OF_MEAN * old + (1 - DECAY_OF_MEAN) * new, mean, slope)
         square = jax.tree.map(lambda old, new: DECAY_OF_SQUARE * old + (1 - DECAY_OF_SQUARE) * new**2, square, slope)
         time = number + 1.0
-        rate = PEAK_RATE * _one_cycle(time / steps)
+        rate = peak * _one_cycle(time / steps)
 
         def move(w: jax.Array, m: jax.Array, s: jax.Array, decays: int) -> jax.Array:
             adam = m / (1 - DECAY_OF_MEAN**time) / (jnp.sqrt(s / (1 - DECAY_OF_SQUARE**time)) + 1e-8)
