@@ -117,5 +117,5 @@ def choose_strength(
     gain = scores[best] - scores[np.inf]
     sure = gain.sum() > gain.std() * np.sqrt(len(gain))
     return (best if sure else np.inf), {
-        strength: float(score.sum() / worth.sum()) for strength, score in scores.items()
+        strength: float(score.sum() / max(worth.sum(), 1)) for strength, score in scores.items()
     }
