@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import io
 import json
+import signal
 import sys
 
 import pytest
@@ -46,7 +47,15 @@ def test_nothing_is_missed_where_messages_go_nowhere(trial, attempt, monkeypatch
     assert ended.header[0] == "part"
 
 
-def test_an_interrupt_while_counting_ends_quietly(attempt, monkeypatch):
+@pytest.fixture
+def interruptible():
+    """Ctrl-C interrupts: what a shell starts in the background ignores SIGINT, and Python then leaves it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_while_counting_ends_quietly(attempt, monkeypatch, interruptible):
     interrupts = iter([_thread.interrupt_main])
 
     def count(*tables, **options):
