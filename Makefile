@@ -31,9 +31,9 @@ docs-in-step: $(STAMP)
 	$(BIN)/python docs/generate.py --check
 
 bench: $(STAMP)
-	$(BIN)/python benchmarks/counting.py
-	$(BIN)/python benchmarks/roll_up.py
-	$(BIN)/python benchmarks/check_power.py
+	$(BIN)/python experiments/benchmarks/counting.py
+	$(BIN)/python experiments/benchmarks/roll_up.py
+	$(BIN)/python experiments/benchmarks/check_power.py
 	$(BIN)/pnsight bench run --preset baseline --results .bench
 	$(BIN)/pnsight bench show --results .bench
 
@@ -49,9 +49,9 @@ $(PLAIN): pyproject.toml
 	$(PIP) .
 	touch $@
 
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml experiments/pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(PIP) '.[dev,docs]'
+	$(PIP) '.[dev,docs]' --editable ./experiments
 	touch $@
 
 clean:

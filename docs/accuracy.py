@@ -8,9 +8,10 @@ from typing import Any
 
 from pages import FIGURES, RESULTS, Columns, command, markdown, pictures
 
-from pnsight import benchmark, plots
-from pnsight.benchmark import decision_tables, figures, flagship, summary
-from pnsight.models.calibration import FACTORS
+import pnsight_experiments as benchmark
+from pnsight.models.response_types.intervals import FACTORS
+from pnsight.output import plots
+from pnsight_experiments import decision_tables, figures, response_type_tables, summary
 
 FLOOR_POPULATION = "interaction:101"
 FLOOR_FIGURE = "error-by-budget.svg"
@@ -34,7 +35,7 @@ def page() -> str:
 
 def headline() -> str:
     """One line a population, for the README."""
-    return markdown(flagship.headline(benchmark.Results(RESULTS).rows())) + "\n"
+    return markdown(response_type_tables.headline(benchmark.Results(RESULTS).rows())) + "\n"
 
 
 def draw() -> None:
@@ -47,7 +48,7 @@ def draw() -> None:
 def _opening() -> str:
     return """# How accurate the response-type model is
 
-Written from the rows in `benchmarks/results`, like [the paper's experiment](experiment.md). Errors are mean
+Written from the rows in `experiments/results`, like [the paper's experiment](experiment.md). Errors are mean
 absolute errors of the PNS bounds against the exact oracle. A fit never sees the oracle: all that it chooses, it chooses
 on rows held out. What is fixed in the model, such as the networks it tries, how it weighs held-out rows and how wide
 its intervals are at least ([more](#intervals)), was set with the oracle on other samples than those shown here: seeds
@@ -56,10 +57,10 @@ its intervals are at least ([more](#intervals)), was set with the oracle on othe
 
 
 def _paper(rows: Sequence[summary.Row]) -> str:
-    ratios = flagship.paper_ratios(rows)
+    ratios = response_type_tables.paper_ratios(rows)
     if not ratios:
         return ""
-    table = markdown(_by_place(flagship.against_paper(rows)))
+    table = markdown(_by_place(response_type_tables.against_paper(rows)))
     return f"""## Beside the paper's Mask-MLP
 
 The paper's Mask-MLP had its threshold chosen with the oracle, and so had our own rerun of it. Over {len(ratios)} cells
@@ -88,7 +89,7 @@ def _by_place(columns: Columns) -> Columns:
 
 
 def _random(rows: Sequence[summary.Row]) -> str:
-    columns = flagship.on_random_populations(rows)
+    columns = response_type_tables.on_random_populations(rows)
     if not columns:
         return ""
     return f"""## On random populations
@@ -119,7 +120,7 @@ A population made of interactions, from {min(budgets):,} to {max(budgets):,} row
 
 
 def _intervals(rows: Sequence[summary.Row]) -> str:
-    columns = flagship.interval_table(rows)
+    columns = response_type_tables.interval_table(rows)
     if not columns:
         return ""
     return f"""## Intervals

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pages import RESULTS, ROOT, command
 
-from pnsight.benchmark.paper import CASE_PROFILE
+from pnsight_experiments.paper import CASE_PROFILE
 
 SCRIPT = "examples/case_study.py"
 PRINTED = RESULTS / "case_study.txt"

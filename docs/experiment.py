@@ -8,10 +8,11 @@ from collections.abc import Sequence
 
 from pages import FIGURES, RESULTS, command, markdown, pictures
 
-from pnsight import benchmark, plots
-from pnsight.benchmark import figures, summary
-from pnsight.models.bound_regressor import AUTO_THRESHOLDS, FEWEST_EXAMPLES
-from pnsight.populations import NAMES, get
+import pnsight_experiments as benchmark
+from pnsight.models.bound_networks.regressor import AUTO_THRESHOLDS, FEWEST_EXAMPLES
+from pnsight.output import plots
+from pnsight.simulation import NAMES, get
+from pnsight_experiments import figures, summary
 
 
 def page() -> str:
@@ -48,7 +49,7 @@ def _opening(rows: Sequence[summary.Row]) -> str:
     count = sum(row["dropped"] != "infeasible" for row in rows)
     return f"""# The paper's experiment, rerun
 
-This page is written from the rows in `benchmarks/results/fits.csv`, the scores of {count:,} fits by this project's own
+This page is written from the rows in `experiments/results/fits.csv`, the scores of {count:,} fits by this project's own
 code; what was run and what was not stands [at the end](#what-was-run). Errors are mean absolute errors (MAE) of the
 lower and upper PNS bound against the exact oracle, over the 1,024 exact and over all 59,049 queries. The command above
 a table prints it again, from the same rows unless it says otherwise; `pnsight bench run` adds what is missing.
@@ -133,7 +134,7 @@ first and labelling the validation queries from those rows alone gives a stoppin
 
 {pictures([("leak.svg", "training, validation and oracle error against epochs, for both ways to validate")])}
 
-{command("pnsight bench curves covariate --out benchmarks/results/curves.csv --figure docs/figures/leak.svg")}
+{command("pnsight bench curves covariate --out experiments/results/curves.csv --figure docs/figures/leak.svg")}
 
 For the lower bound, population covariate, 200,000 rows, threshold 300, seed 1:
 
@@ -248,7 +249,7 @@ lower/upper and decisions at 0.5 in the order of the columns (T treat, N do not,
 shape of the paper's study, not its digits: those do not follow from the printed population (opening the fifth
 covariate, which is 1 for 1.7% of people, cannot move its bounds from [.223, .275] to [.324, .528]).
 
-{command("pnsight bench case --out benchmarks/results/case.csv")}
+{command("pnsight bench case --out experiments/results/case.csv")}
 
 {markdown(columns)}
 """

@@ -24,14 +24,33 @@ from transcripts import refreshed
 from typer.testing import CliRunner
 
 import pnsight
+import pnsight_experiments.cli
 from pnsight.cli.main import app
 
 DOCS = Path(__file__).parent
 WIDTH = 100
 
+MODULES = (
+    "data.law",
+    "data.reading",
+    "data.schema",
+    "data.study",
+    "estimands",
+    "queries.bound_table",
+    "queries.lattice",
+    "diagnostics",
+    "models",
+    "simulation",
+    "decisions",
+    "decisions.planning",
+    "output.plots",
+    "output.report",
+)
+"""Modules with public names, in the order of the layers."""
+
 CONSTANTS = {
-    "bounds": ["pnsight.bounds.assumptions.ASSUMPTIONS", "pnsight.bounds.causation.QUANTITIES"],
-    "populations": ["pnsight.populations.catalog.NAMES", "pnsight.populations.synthetic.KINDS"],
+    "estimands": ["pnsight.estimands.assumptions.ASSUMPTIONS", "pnsight.estimands.closed_forms.QUANTITIES"],
+    "simulation": ["pnsight.simulation.catalog.NAMES", "pnsight.simulation.random_populations.KINDS"],
 }
 """Public constants of a package, by where they are defined: autodoc finds their text only there."""
 
@@ -55,7 +74,10 @@ def command_line() -> str:
 
 
 def _program() -> Any:
-    return typer.main.get_command(app)
+    """The program with the experiment's commands, which have a distribution of their own."""
+    program: Any = typer.main.get_command(app)
+    program.commands["bench"] = typer.main.get_command(pnsight_experiments.cli.app)
+    return program
 
 
 def _commands(words: tuple[str, ...], command: Any) -> Iterator[tuple[str, ...]]:
@@ -66,7 +88,9 @@ def _commands(words: tuple[str, ...], command: Any) -> Iterator[tuple[str, ...]]
 
 
 def _help(words: tuple[str, ...]) -> str:
-    shown = CliRunner().invoke(app, [*words, "--help"], prog_name="pnsight", terminal_width=WIDTH, color=False)
+    home, name = (pnsight_experiments.cli.app, "pnsight bench") if words[:1] == ("bench",) else (app, "pnsight")
+    asked = [*words[1:], "--help"] if home is not app else [*words, "--help"]
+    shown = CliRunner().invoke(home, asked, prog_name=name, terminal_width=WIDTH, color=False)
     if shown.exit_code:
         raise SystemExit(f"pnsight {' '.join(words)} --help fails: {shown.output}")
     return "".join(f"{line.rstrip()}\n" for line in shown.output.splitlines())
@@ -75,7 +99,6 @@ def _help(words: tuple[str, ...]) -> str:
 def python_reference() -> str:
     """Every public name: what `pnsight` offers itself, then what its modules add."""
     names = [name for name in pnsight.__all__ if not name.startswith("__")]
-    modules = [name for name in names if inspect.ismodule(getattr(pnsight, name))]
     functions = [name for name in names if inspect.isfunction(getattr(pnsight, name))]
     classes = [name for name in names if inspect.isclass(getattr(pnsight, name))]
     parts = [
@@ -86,7 +109,7 @@ def python_reference() -> str:
         *(_directive("autofunction", f"pnsight.{name}") for name in functions),
         "## Classes\n",
         *(_directive("autoclass", f"pnsight.{name}", ":members:") for name in classes),
-        *(_module(name, classes + functions) for name in sorted({*modules, "law"})),
+        *(_module(name, classes + functions) for name in MODULES),
     ]
     return NOTE + "\n".join(parts)
 

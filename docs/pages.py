@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
-RESULTS = ROOT / "benchmarks" / "results"
+RESULTS = ROOT / "experiments" / "results"
 FIGURES = Path(__file__).parent / "figures"
 
 Columns = Mapping[str, Sequence[Any]]

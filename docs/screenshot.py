@@ -34,7 +34,7 @@ def main(model: str) -> None:
 def report(browser: Browser, model: str) -> None:
     """The beginning of the report that the demo writes."""
     page = browser.new_page(viewport={"width": 1000, "height": 1700})
-    page.set_content(pnsight.report.render(pnsight.report.summarise(pnsight.load(model), THRESHOLD)))
+    page.set_content(pnsight.output.report.render(pnsight.output.report.summarise(pnsight.load(model), THRESHOLD)))
     page.screenshot(path=FIGURES / "report.png")
 
 

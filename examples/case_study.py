@@ -7,15 +7,15 @@ what to ask a person of whom only the first four covariates are known.
 import sys
 
 import pnsight
-from pnsight.decide import Decisions, decided, left_open
-from pnsight.text import aligned
+from pnsight._text import aligned
+from pnsight.decisions import Decisions, decided, left_open
 
 PROFILE, KNOWN, THRESHOLD = "1101001110", "1101XXXXXX", 0.5
 
 
 def main(rows: int = 200_000) -> None:
     """Learn from a sample, then decide, and ask."""
-    population = pnsight.populations.get("mediator")
+    population = pnsight.simulation.get("mediator")
     model = pnsight.ResponseTypeModel().fit(population.sample(experimental=rows, observational=rows, seed=1))
 
     plain = left_open(model, PROFILE, THRESHOLD)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pnsight.law import Law
+from pnsight.data.law import Law
 
 TOLERANCE = 1e-6
 """The expected values are given to six decimals."""

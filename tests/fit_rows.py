@@ -24,7 +24,7 @@ def fit_row(**changes):
 
 def decision_row(**changes):
     """A made-up row of the benchmark of decisions."""
-    from pnsight.benchmark import DECISIONS
+    from pnsight_experiments import DECISIONS
 
     plain = {
         **dict.fromkeys(DECISIONS.columns, 0.01),

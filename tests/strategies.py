@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from pnsight.law import Law
-from pnsight.schema import OPEN, OPEN_SYMBOL, Covariate, Schema, label
-from pnsight.study import Study
+from pnsight.data.law import Law
+from pnsight.data.schema import OPEN, OPEN_SYMBOL, Covariate, Schema, label
+from pnsight.data.study import Study
 
 # --- laws: whole-number weights keep every probability at zero or well away from it ---------------------
 

@@ -39,7 +39,7 @@ def test_the_case_study_asks_about_what_is_open_and_stops_when_no_answer_matters
 
 
 def test_what_the_documentation_shows_has_the_lines_that_the_case_study_prints_today(printed):
-    shown = (ROOT / "benchmarks" / "results" / "case_study.txt").read_text(encoding="utf-8")
+    shown = (ROOT / "experiments" / "results" / "case_study.txt").read_text(encoding="utf-8")
     assert _words(shown) == _words(printed)
 
 

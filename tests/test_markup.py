@@ -10,9 +10,12 @@ import numpy as np
 import pytest
 
 import pnsight
-from pnsight import MaskMLP, PlugIn, ResponseTypeModel, lattice, markup, populations
-from pnsight.schema import Covariate, Schema
-from pnsight.study import Study
+from pnsight import MaskMLP, PlugIn, ResponseTypeModel
+from pnsight import _markup as markup
+from pnsight import simulation as populations
+from pnsight.data.schema import Covariate, Schema
+from pnsight.data.study import Study
+from pnsight.queries import lattice
 
 EVIL = "<script>alert('x')</script>"
 
@@ -39,7 +42,7 @@ def shown_by_everything() -> dict[str, str]:
         "unfitted regressor": MaskMLP(),
         "check": pnsight.check(study),
         "bounds": model.bounds(study.profiles),
-        "decisions": pnsight.decide.decide(model, study.profiles, 0.1),
+        "decisions": pnsight.decisions.decide(model, study.profiles, 0.1),
         "questions": pnsight.ask(model),
         "ranking": pnsight.rank(model),
         "selection": pnsight.select(model, 0.5),
@@ -98,8 +101,8 @@ def test_a_value_is_shown_in_few_digits(value, text):
 
 
 def test_decisions_are_marked_with_their_sign():
-    model = PlugIn().fit(populations.random("index", 1, covariates=3).sample(20_000, 20_000, seed=1))
-    shown = pnsight.decide.decide(model, lattice.mask_queries(model.schema), 0.15)._repr_html_()
+    model = PlugIn().fit(populations.random_population("index", 1, covariates=3).sample(20_000, 20_000, seed=1))
+    shown = pnsight.decisions.decide(model, lattice.mask_queries(model.schema), 0.15)._repr_html_()
     for sign, words in (("●", "treat"), ("□", "do not treat"), ("◆", "uncertain")):
         assert f">{sign}</span>&nbsp;{words}<" in shown
 
@@ -111,7 +114,7 @@ def test_a_study_tells_its_coding_its_covariates_and_what_is_left_out():
     shown = study._repr_html_()
     for told in ("1,000", "2,000", "treated means drug", "z1 (2)", "12 rows without y"):
         assert told in shown
-    assert "withheld: " in pnsight.disclosure.suppress(study, 10)._repr_html_()
+    assert "withheld: " in pnsight.models.suppression.suppress(study, 10)._repr_html_()
 
 
 def test_a_model_tells_what_it_was_given_and_what_it_was_fitted_to():

@@ -7,7 +7,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 import pytest
 
-from pnsight.plain import refuse_unlike
+from pnsight._plain import refuse_unlike
 
 
 class Person(TypedDict):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pnsight.progress import part
+from pnsight._progress import part
 
 
 def test_equal_parts_one_after_the_other_go_from_nothing_to_all():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pnsight.text import share_text
+from pnsight._text import share_text
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from functools import cache
 import numpy as np
 
 import pnsight
-from pnsight import populations
-from pnsight.schema import Covariate, Schema
-from pnsight.study import Study
+from pnsight import simulation as populations
+from pnsight.data.schema import Covariate, Schema
+from pnsight.data.study import Study
 from quick_fits import quick_fits
 
 NASTY = "<script>alert(1)</script>"
@@ -33,7 +33,9 @@ NASTY_SCHEMA = Schema(
 
 def study(schema: Schema = CLINIC, rows: int = 3000) -> Study:
     """Three covariates under other names."""
-    found = populations.random("index", 1, covariates=3).sample(experimental=rows, observational=rows, seed=1)
+    found = populations.random_population("index", 1, covariates=3).sample(
+        experimental=rows, observational=rows, seed=1
+    )
     return replace(found, schema=schema, treatment="drug", outcome="recovered")
 
 
@@ -66,7 +68,9 @@ def mask_mlp() -> pnsight.Model:
 @cache
 def exact_mlp() -> pnsight.Model:
     """Answers only where every covariate is known."""
-    found = populations.random("index", 1, covariates=6).sample(experimental=90_000, observational=90_000, seed=1)
+    found = populations.random_population("index", 1, covariates=6).sample(
+        experimental=90_000, observational=90_000, seed=1
+    )
     return pnsight.ExactMLP(epochs=3, threshold=100).fit(found)
 
 
@@ -90,7 +94,9 @@ def without_covariates() -> pnsight.Model:
 @cache
 def many_covariates() -> pnsight.Model:
     """More covariates than fit on a screen."""
-    found = populations.random("index", 1, covariates=16).sample(experimental=2000, observational=2000, seed=1)
+    found = populations.random_population("index", 1, covariates=16).sample(
+        experimental=2000, observational=2000, seed=1
+    )
     return pnsight.PlugIn().fit(found)
 
 

@@ -5,84 +5,59 @@ Names are loaded when first used, so that `import pnsight` and `pnsight --help` 
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import lazy_loader
 
 from pnsight._version import __version__
 
 if TYPE_CHECKING:
-    from pnsight import (
-        benchmark,
-        bounds,
-        checks,
-        decide,
-        disclosure,
-        lattice,
-        law,
-        plan,
-        plots,
-        populations,
-        report,
-        schema,
-        store,
-        tables,
-    )
-    from pnsight.bound_table import BoundTable
-    from pnsight.bounds import Payoffs
-    from pnsight.bounds.program import Program
-    from pnsight.checks import Check, check
-    from pnsight.decide import ask, rank, select
+    from pnsight import data, decisions, diagnostics, estimands, models, output, queries, simulation
+    from pnsight.data.law import Law
+    from pnsight.data.reading import read_study
+    from pnsight.data.schema import Covariate, Query, Schema
+    from pnsight.data.study import Study
+    from pnsight.decisions.planning import plan
+    from pnsight.decisions.ranking import rank
+    from pnsight.decisions.rule import decide
+    from pnsight.decisions.selection import select
+    from pnsight.decisions.value_of_information import ask
+    from pnsight.diagnostics import Check, check
     from pnsight.errors import PnsightError
-    from pnsight.law import Law
+    from pnsight.estimands.linear_program import Program
+    from pnsight.estimands.payoffs import Payoffs
     from pnsight.models import ExactMLP, MaskMLP, Model, PlugIn, ResponseTypeModel
-    from pnsight.plots import plot
-    from pnsight.schema import Covariate, Query, Schema
-    from pnsight.store import load_model as load
-    from pnsight.store import save_model as save
-    from pnsight.study import Study
-    from pnsight.tables import read_study
+    from pnsight.models.persistence import load, save
+    from pnsight.models.suppression import suppress
+    from pnsight.output.plots import plot
+    from pnsight.queries.bound_table import BoundTable
     from pnsight.web import serve
 
-_HOMES = {
-    "BoundTable": "pnsight.bound_table:BoundTable",
-    "Check": "pnsight.checks:Check",
-    "Covariate": "pnsight.schema:Covariate",
-    "ExactMLP": "pnsight.models:ExactMLP",
-    "Law": "pnsight.law:Law",
-    "MaskMLP": "pnsight.models:MaskMLP",
-    "Model": "pnsight.models:Model",
-    "Payoffs": "pnsight.bounds:Payoffs",
-    "PlugIn": "pnsight.models:PlugIn",
-    "PnsightError": "pnsight.errors:PnsightError",
-    "Program": "pnsight.bounds.program:Program",
-    "Query": "pnsight.schema:Query",
-    "ResponseTypeModel": "pnsight.models:ResponseTypeModel",
-    "Schema": "pnsight.schema:Schema",
-    "Study": "pnsight.study:Study",
-    "ask": "pnsight.decide:ask",
-    "benchmark": "pnsight.benchmark",
-    "bounds": "pnsight.bounds",
-    "check": "pnsight.checks:check",
-    "checks": "pnsight.checks",
-    "decide": "pnsight.decide",
-    "disclosure": "pnsight.disclosure",
-    "lattice": "pnsight.lattice",
-    "law": "pnsight.law",
-    "load": "pnsight.store:load_model",
-    "plan": "pnsight.plan",
-    "plot": "pnsight.plots:plot",
-    "plots": "pnsight.plots",
-    "populations": "pnsight.populations",
-    "rank": "pnsight.decide:rank",
-    "report": "pnsight.report",
-    "schema": "pnsight.schema",
-    "select": "pnsight.decide:select",
-    "serve": "pnsight.web:serve",
-    "store": "pnsight.store",
-    "tables": "pnsight.tables",
-    "read_study": "pnsight.tables:read_study",
-    "save": "pnsight.store:save_model",
-}
+__getattr__, __dir__, _ = lazy_loader.attach(
+    __name__,
+    submodules=["data", "decisions", "diagnostics", "estimands", "models", "output", "queries", "simulation"],
+    submod_attrs={
+        "data.law": ["Law"],
+        "data.reading": ["read_study"],
+        "data.schema": ["Covariate", "Query", "Schema"],
+        "data.study": ["Study"],
+        "decisions.planning": ["plan"],
+        "decisions.ranking": ["rank"],
+        "decisions.rule": ["decide"],
+        "decisions.selection": ["select"],
+        "decisions.value_of_information": ["ask"],
+        "diagnostics": ["Check", "check"],
+        "errors": ["PnsightError"],
+        "estimands.linear_program": ["Program"],
+        "estimands.payoffs": ["Payoffs"],
+        "models": ["ExactMLP", "MaskMLP", "Model", "PlugIn", "ResponseTypeModel"],
+        "models.persistence": ["load", "save"],
+        "models.suppression": ["suppress"],
+        "output.plots": ["plot"],
+        "queries.bound_table": ["BoundTable"],
+        "web": ["serve"],
+    },
+)
 
 __all__ = [
     "BoundTable",
@@ -102,38 +77,23 @@ __all__ = [
     "Study",
     "__version__",
     "ask",
-    "benchmark",
-    "bounds",
     "check",
-    "checks",
+    "data",
     "decide",
-    "disclosure",
-    "lattice",
-    "law",
+    "decisions",
+    "diagnostics",
+    "estimands",
     "load",
+    "models",
+    "output",
     "plan",
     "plot",
-    "plots",
-    "populations",
+    "queries",
     "rank",
     "read_study",
-    "report",
     "save",
-    "schema",
     "select",
     "serve",
-    "store",
-    "tables",
+    "simulation",
+    "suppress",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'pnsight' has no attribute {name!r}")
-    module, _, attribute = _HOMES[name].partition(":")
-    found = import_module(module)
-    return getattr(found, attribute) if attribute else found
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import web_models
-from pnsight.decide import ask, decide
+from pnsight.decisions import ask, decide
 
 
 def choose(page: Page, covariate: str, level: str) -> None:

@@ -7,7 +7,7 @@ import csv
 from playwright.sync_api import expect
 
 import web_models
-from pnsight.decide import decide, rank
+from pnsight.decisions import decide, rank
 
 TABLE = "person,sex,age\nann,female,60\nbo,male,\ncy,,33\n"
 

@@ -14,7 +14,7 @@ import pytest
 
 import pnsight
 from cases import write_csv, write_sexes
-from pnsight import populations
+from pnsight import simulation as populations
 
 ORACLE = ["query", "mass", "lower", "upper", "pns"]
 ANSWER = [

@@ -6,7 +6,7 @@ import pytest
 
 import pnsight
 from cases import write_sexes
-from pnsight import populations
+from pnsight import simulation as populations
 
 ANSWER = [
     *["lower", "upper", "lower_low", "lower_high", "upper_low", "upper_high"],
@@ -127,7 +127,7 @@ def test_ask_shows_the_decision_after_each_answer(sexes, run):
 def test_ask_shows_the_decision_without_what_is_known(fitted, run):
     ended = run("ask", fitted, "1101001110", "--without", *CSV)
     assert ended.header == ["left_open", "query", "decision", *ANSWER]
-    assert [row["query"] for row in ended.rows] == pnsight.lattice.one_open("1101001110")
+    assert [row["query"] for row in ended.rows] == pnsight.queries.lattice.one_open("1101001110")
 
 
 def test_ask_means_the_people_of_the_population_named(fitted, run):
@@ -193,7 +193,7 @@ def test_cautious_selection_guarantees_less(fitted, run):
 def test_plan_lists_where_rows_would_settle_most(fitted, run):
     ended = run("plan", fitted, "--threshold", 0.3, "--rows", 5000, "--top", 3, *CSV)
     assert ended.header == ["query", "share", "uncertain", "stays", "change", "treat", "not"]
-    expected = pnsight.plan.plan(pnsight.load(fitted), 0.3, 5000, top=3)
+    expected = pnsight.decisions.planning.plan(pnsight.load(fitted), 0.3, 5000, top=3)
     assert [float(row["change"]) for row in ended.rows] == pytest.approx(list(expected.change))
     assert "experimental: expected change" in ended.err
     assert "stay so with unlimited rows" in ended.err

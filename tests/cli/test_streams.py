@@ -12,8 +12,8 @@ import pytest
 
 import pnsight
 from cases import write_csv
-from pnsight.tables.files import new_connection
-from pnsight.tables.watch import watching
+from pnsight.data.reading.duckdb_progress import watching
+from pnsight.data.reading.files import new_connection
 
 COLUMNS = ["--treatment", "x", "--outcome", "y"]
 

@@ -11,7 +11,7 @@ import pytest
 
 from engine_tables import ENGINES, as_spark
 from pnsight import read_study
-from pnsight.schema import label
+from pnsight.data.schema import label
 
 SEX, AGE, TOWN, SMOKER, DOSE, VISIT = "sexe déclaré", "Âge, en années", "town.of", "smoker?", "dose", "visit"
 EDGES = [0, 40, 65, 120]

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from pnsight import lattice, populations
+from pnsight import simulation as populations
 from pnsight.cli.main import main
+from pnsight.queries import lattice
 
 HERE = Path(__file__).parent
 RANDOM_POPULATIONS = HERE / "random_populations.json"
@@ -67,7 +68,9 @@ def _shown(*arguments: str) -> str:
 def regenerate() -> None:
     """Write every frozen file."""
     frozen = {
-        f"{kind}:{seed}": fingerprints(populations.random(kind, seed)) for kind in populations.KINDS for seed in SEEDS
+        f"{kind}:{seed}": fingerprints(populations.random_population(kind, seed))
+        for kind in populations.KINDS
+        for seed in SEEDS
     }
     RANDOM_POPULATIONS.write_text(json.dumps(frozen, indent=1) + "\n", encoding="utf-8")
     for name, path in SCREENS.items():

@@ -9,14 +9,17 @@ from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
 
 import pnsight
-from pnsight import ExactMLP, MaskMLP, populations
+from pnsight import ExactMLP, MaskMLP
+from pnsight import simulation as populations
 from pnsight.errors import ModelError, QuantityError, QueryError
-from pnsight.models.examples import feasible_examples, split_rows
+from pnsight.models.bound_networks.training_examples import feasible_examples, split_rows
 
 
 @pytest.fixture(scope="module")
 def study():
-    return populations.random("index", 1, covariates=5).sample(experimental=20_000, observational=20_000, seed=1)
+    return populations.random_population("index", 1, covariates=5).sample(
+        experimental=20_000, observational=20_000, seed=1
+    )
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +47,8 @@ def test_splitting_rows_loses_and_repeats_none(study):
 
 
 def test_mask_mlp_learns_bounds_nearer_the_oracle_than_chance(study, trained):
-    population = populations.random("index", 1, covariates=5)
-    queries = pnsight.lattice.mask_queries(study.schema)
+    population = populations.random_population("index", 1, covariates=5)
+    queries = pnsight.queries.lattice.mask_queries(study.schema)
     truth = population.bounds(queries)
     error = np.abs(trained.raw_ends(queries) - np.stack([truth.lower, truth.upper], axis=1)).mean(axis=0)
     spread = [np.abs(end - end.mean()).mean() for end in (truth.lower, truth.upper)]
@@ -155,7 +158,7 @@ def test_too_few_examples_say_how_many_there_are_and_where_there_would_be_enough
 
 
 def test_a_tiny_study_is_refused_in_words():
-    tiny = populations.random("tree", 1, covariates=3).sample(experimental=50, observational=50, seed=1)
+    tiny = populations.random_population("tree", 1, covariates=3).sample(experimental=50, observational=50, seed=1)
     with pytest.raises(ModelError, match="too few rows"):
         MaskMLP().fit(tiny)
 

@@ -7,10 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pnsight import lattice
-from pnsight.law import COUNTED_CELLS
-from pnsight.models.calibration import FACTORS, SUBPOPULATIONS, error_variance, spread_factor, subpopulations
-from pnsight.schema import Schema
+from pnsight.data.law import COUNTED_CELLS
+from pnsight.data.schema import Schema
+from pnsight.models.response_types.intervals import (
+    FACTORS,
+    SUBPOPULATIONS,
+    error_variance,
+    spread_factor,
+    subpopulations,
+)
+from pnsight.queries import lattice
 
 # --- variance of the error ------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from pnsight.models.choices import Choices, CovariateChoice
+from pnsight.models.response_types.fit_summary import Choices, CovariateChoice
 
 
 def chosen(strength: float, factor: float | None = 1.6) -> Choices:

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pnsight import lattice
-from pnsight.models.covariate_law import CovariateLaw, LatentClasses, fit_covariate_laws
-from pnsight.schema import OPEN, Covariate, Schema
+from pnsight.data.schema import OPEN, Covariate, Schema
+from pnsight.models.response_types.latent_classes import CovariateLaw, LatentClasses, fit_covariate_laws
+from pnsight.queries import lattice
 from strategies import codes_of
 
 ROUNDING = 1e-12
@@ -160,7 +160,7 @@ def test_one_class_has_the_marginal_shares_of_the_counts():
     schema = schema_of(2, 3)
     rows = np.array([10.0, 20, 30, 40, 50, 60])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pnsight.models.covariate_law.CLASSES", (1,))
+        patch.setattr("pnsight.models.response_types.latent_classes.CLASSES", (1,))
         (law,) = fitted(schema, rows)
     # Half a row is added to every level, so that none is impossible.
     expected = [60.5 / 211, 150.5 / 211, 50.5 / 211.5, 70.5 / 211.5, 90.5 / 211.5]

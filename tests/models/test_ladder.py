@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from pnsight.models.ladder import (
+from pnsight.models.response_types.capacity import (
     HOPELESS,
     IMPLAUSIBLE,
     LADDER,

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pnsight import lattice
-from pnsight.models.covariate_law import LatentClasses
-from pnsight.models.forward import mean_shares
-from pnsight.models.mixing import DRAWS, SPREAD_PROFILES, CountedProfiles, ListedProfiles
-from pnsight.schema import OPEN, Covariate, Schema
+from pnsight.data.schema import OPEN, Covariate, Schema
+from pnsight.models.mlp_numpy import mean_shares
+from pnsight.models.response_types.latent_classes import LatentClasses
+from pnsight.models.response_types.marginalise import DRAWS, SPREAD_PROFILES, CountedProfiles, ListedProfiles
+from pnsight.queries import lattice
 
 ROUNDING = 1e-12
 SCHEMA = Schema(
@@ -90,7 +90,7 @@ def test_only_the_members_asked_for_are_computed():
 def test_members_summed_in_groups_are_those_summed_at_once(monkeypatch):
     mixing, weights = listed(members=5), np.array([0.5, 0.5])
     at_once = list(mixing.types(QUERIES, weights, members=5))
-    monkeypatch.setattr("pnsight.models.mixing._SUMMED_VALUES", 2 * 8 * len(QUERIES))
+    monkeypatch.setattr("pnsight.models.response_types.marginalise._SUMMED_VALUES", 2 * 8 * len(QUERIES))
     np.testing.assert_allclose(list(mixing.types(QUERIES, weights, members=5)), at_once, atol=ROUNDING)
 
 

@@ -8,7 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pnsight.models import forward, networks
+from pnsight.models import mlp_jax as networks
+from pnsight.models import mlp_numpy as forward
 
 POINTS = np.concatenate([np.linspace(-30, 30, 601), [-1e30, -100, -88, 0, 88, 100, 1e30]]).astype(np.float32)
 
@@ -87,5 +88,5 @@ def test_a_network_may_have_several_outputs():
 
 
 def test_the_numpy_forward_pass_does_not_load_jax():
-    source = "import sys, pnsight.models.forward; sys.exit('jax' in sys.modules)"
+    source = "import sys, pnsight.models.mlp_numpy; sys.exit('jax' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", source], check=False).returncode == 0

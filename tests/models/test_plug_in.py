@@ -9,13 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pnsight import PlugIn, lattice, populations
-from pnsight.bound_table import settle
-from pnsight.bounds import QUANTITIES, bounds
+from pnsight import PlugIn
+from pnsight import simulation as populations
+from pnsight.data.law import Law
+from pnsight.data.schema import OPEN, Covariate, Schema
+from pnsight.data.study import Study
 from pnsight.errors import ModelError, QuantityError, QueryError
-from pnsight.law import Law
-from pnsight.schema import OPEN, Covariate, Schema
-from pnsight.study import Study
+from pnsight.estimands import QUANTITIES, bounds
+from pnsight.estimands.resolve import settle
+from pnsight.queries import lattice
 from strategies import codes_of, studies
 
 WHOLE = ("pns", "harm")

@@ -9,13 +9,15 @@ import pandas
 import pytest
 
 from cases import CHURN, CHURN_EXPECTED, CHURN_PAYOFFS, MEN, TOLERANCE, WOMEN
-from pnsight import MaskMLP, PlugIn, ResponseTypeModel, lattice, load, populations, read_study, save
-from pnsight.bounds import QUANTITIES, asking
+from pnsight import MaskMLP, PlugIn, ResponseTypeModel, load, read_study, save
+from pnsight import simulation as populations
+from pnsight.data.law import Law
+from pnsight.data.schema import OPEN, Covariate, Schema
+from pnsight.data.study import Study
 from pnsight.errors import AssumptionError, ModelError, QuantityError, TableError
-from pnsight.law import Law
-from pnsight.models.mixing import MOST_LISTED, CountedProfiles
-from pnsight.schema import OPEN, Covariate, Schema
-from pnsight.study import Study
+from pnsight.estimands import QUANTITIES, asking
+from pnsight.models.response_types.marginalise import MOST_LISTED, CountedProfiles
+from pnsight.queries import lattice
 
 PAYOFFS = (100, -60, 0, -140)
 KINDS = [*((quantity, None) for quantity in QUANTITIES), ("benefit", PAYOFFS), ("benefit", (-5, 3, 2, 4))]
@@ -202,13 +204,13 @@ def test_a_study_needs_a_table():
 
 @pytest.fixture(scope="module")
 def learned(small_fits) -> ResponseTypeModel:
-    return ResponseTypeModel().fit(populations.random("index", 1, covariates=3).sample(3000, 3000, seed=1))
+    return ResponseTypeModel().fit(populations.random_population("index", 1, covariates=3).sample(3000, 3000, seed=1))
 
 
 @pytest.fixture(scope="module")
 def unharmed(small_fits) -> ResponseTypeModel:
     """Learned from a population in which nobody is harmed and choice has no hidden cause."""
-    known = populations.random("index", 2, covariates=3)
+    known = populations.random_population("index", 2, covariates=3)
 
     def responses(z, h):
         shares = known.responses(z, h).copy()
@@ -291,7 +293,7 @@ def test_exogenous_says_what_an_exact_profile_has_of_both_tables(unharmed):
 
 
 def test_many_covariates_can_be_refined_too(small_fits):
-    population = populations.random("index", 1, covariates=15)
+    population = populations.random_population("index", 1, covariates=15)
     assert population.schema.exact_size > MOST_LISTED
     model = ResponseTypeModel().fit(population.sample(4000, 4000, seed=1))
     assert isinstance(model.mixing_, CountedProfiles)
@@ -307,7 +309,9 @@ def test_many_covariates_can_be_refined_too(small_fits):
 
 
 def test_a_trial_alone_can_be_refined(small_fits):
-    study = replace(populations.random("index", 1, covariates=2).sample(2000, 2000, seed=1), observational=None)
+    study = replace(
+        populations.random_population("index", 1, covariates=2).sample(2000, 2000, seed=1), observational=None
+    )
     for model in (PlugIn().fit(study), ResponseTypeModel(intervals=False).fit(study)):
         plain, inner = model.bounds(""), model.bounds("", refine="covariates")
         assert plain.lower[0] <= inner.lower[0] + 1e-6
@@ -326,7 +330,7 @@ def test_a_trial_alone_can_be_refined(small_fits):
     ],
 )
 def test_a_bound_regressor_refuses_what_takes_a_law(asked, said):
-    study = populations.random("index", 1, covariates=3).sample(20_000, 20_000, seed=1)
+    study = populations.random_population("index", 1, covariates=3).sample(20_000, 20_000, seed=1)
     model = MaskMLP(epochs=1, threshold=100).fit(study)
     with pytest.raises(QuantityError, match=said):
         model.bounds("", **asked)

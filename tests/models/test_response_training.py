@@ -6,14 +6,16 @@ import jax
 import numpy as np
 import pytest
 
-from pnsight import lattice
-from pnsight.law import COUNTED_CELLS, Law
-from pnsight.models import forward, networks, response_training
-from pnsight.models.ladder import Rung
-from pnsight.models.response_training import Member, train_members
-from pnsight.models.shrinkage import log_likelihood
-from pnsight.progress import silent
-from pnsight.schema import Schema
+from pnsight._progress import silent
+from pnsight.data.law import COUNTED_CELLS, Law
+from pnsight.data.schema import Schema
+from pnsight.models import mlp_jax as networks
+from pnsight.models import mlp_numpy as forward
+from pnsight.models.response_types import train_jax as response_training
+from pnsight.models.response_types.capacity import Rung
+from pnsight.models.response_types.shrinkage import log_likelihood
+from pnsight.models.response_types.train_jax import Member, train_members
+from pnsight.queries import lattice
 
 SCHEMA = Schema.binary("abc")
 PROFILES = lattice.exact_queries(SCHEMA)
@@ -157,8 +159,8 @@ def test_else_there_are_as_many_threads_as_cores(told, monkeypatch):
 def test_profiles_in_several_blocks_are_learned_nearly_as_well_as_in_one(monkeypatch):
     member = Member(FULL, 0, 1)
     (in_one,) = trained(member)
-    monkeypatch.setattr("pnsight.models.response_training.BLOCK", 3)
-    monkeypatch.setattr("pnsight.models.response_training.PAD", 1)
+    monkeypatch.setattr("pnsight.models.response_types.train_jax.BLOCK", 3)
+    monkeypatch.setattr("pnsight.models.response_types.train_jax.PAD", 1)
     (in_three,) = trained(member)
     nothing_learned = likelihood(trained(Member(CONSTANT, 0, 1))[0])
     lost = likelihood(in_one) - likelihood(in_three)
@@ -167,7 +169,7 @@ def test_profiles_in_several_blocks_are_learned_nearly_as_well_as_in_one(monkeyp
 
 @pytest.mark.parametrize(("rows", "block", "blocks"), [(8, 4096, 1), (8, 4, 2), (1000, 300, 4), (5000, 4096, 2)])
 def test_blocks_hold_every_profile_once_and_zeros_beside(rows, block, blocks, monkeypatch):
-    monkeypatch.setattr("pnsight.models.response_training.BLOCK", block)
+    monkeypatch.setattr("pnsight.models.response_types.train_jax.BLOCK", block)
     inputs = np.arange(1, rows + 1, dtype=np.float32)[:, None]
     data = response_training._Blocks(inputs)
     assert data.blocks == blocks

@@ -13,23 +13,25 @@ import pytest
 import pnsight
 import web_models
 from cases import CASES, MEN, POOLED, WOMEN
-from pnsight import PlugIn, ResponseTypeModel, lattice, populations
-from pnsight.bounds import QUANTITIES, bounds
+from pnsight import PlugIn, ResponseTypeModel
+from pnsight import simulation as populations
+from pnsight._progress import silent
+from pnsight.data.law import COUNTED_CELLS, Law
+from pnsight.data.schema import OPEN, Covariate, Schema
+from pnsight.data.study import Study
 from pnsight.errors import ModelError, QuantityError, QueryError
-from pnsight.law import COUNTED_CELLS, Law
-from pnsight.models import response_fitting
-from pnsight.models.choices import Choices
-from pnsight.models.ladder import Rung
-from pnsight.models.mixing import MOST_LISTED, CountedProfiles, ListedProfiles
-from pnsight.progress import silent
-from pnsight.schema import OPEN, Covariate, Schema
-from pnsight.study import Study
+from pnsight.estimands import QUANTITIES, bounds
+from pnsight.models.response_types import fit as response_fitting
+from pnsight.models.response_types.capacity import Rung
+from pnsight.models.response_types.fit_summary import Choices
+from pnsight.models.response_types.marginalise import MOST_LISTED, CountedProfiles, ListedProfiles
+from pnsight.queries import lattice
 
 pytestmark = pytest.mark.usefixtures("small_fits")
 
 ROUNDING = 1e-9
 PEOPLE = ("observational", "experimental", "pooled")
-POPULATION = populations.random("index", 1, covariates=3)
+POPULATION = populations.random_population("index", 1, covariates=3)
 QUERIES = lattice.mask_queries(POPULATION.schema)
 INTERVALS = ("lower_low", "lower_high", "upper_low", "upper_high")
 
@@ -118,7 +120,7 @@ def test_the_people_of_every_table_add_up_to_one(model):
 def test_where_a_profile_has_many_rows_they_win_over_the_networks(monkeypatch):
     """With a constant rung alone, only its own rows can tell a profile from another: ten thousand an arm here, so that
     a share is known to .005. Four such errors are allowed: counts that no population has are moved, too."""
-    monkeypatch.setattr("pnsight.models.response_fitting.LADDER", response_fitting.LADDER[:1])
+    monkeypatch.setattr("pnsight.models.response_types.fit.LADDER", response_fitting.LADDER[:1])
     study = sampled(Schema.binary("abc"), 10_000)
     profiles = lattice.exact_queries(study.schema)
     law, plug_in = ResponseTypeModel(intervals=False).fit(study).law(profiles), PlugIn().fit(study).law(profiles)
@@ -181,7 +183,7 @@ def test_intervals_of_twenty_times_the_rows_are_narrower(model):
 @pytest.mark.parametrize("options", [{}, {"refine": "covariates"}, {"quantity": "pn", "refine": "covariates"}], ids=str)
 def test_members_bounded_together_have_the_bounds_of_each_by_itself(options, model, monkeypatch):
     together = model.bounds(QUERIES[:50], **options)
-    monkeypatch.setattr("pnsight.models.response_types._LAWS_TOGETHER", 1)
+    monkeypatch.setattr("pnsight.models.response_types.model._LAWS_TOGETHER", 1)
     alone = model.bounds(QUERIES[:50], **options)
     for end in ("lower", "upper", "lower_low", "lower_high", "upper_low", "upper_high"):
         np.testing.assert_allclose(getattr(together, end), getattr(alone, end), atol=ROUNDING)
@@ -291,7 +293,7 @@ def test_where_nothing_tells_profiles_apart_the_true_law_may_still_do_so(monkeyp
 
     monkeypatch.setattr(response_fitting, "LADDER", (Rung(0, 0, 0.0), Rung(0, 32, 2.0)))
     monkeypatch.setattr(response_fitting.Fitting, "_simulated", ask)
-    study = populations.random("tree", 202, covariates=3).sample(experimental=300, observational=300, seed=2)
+    study = populations.random_population("tree", 202, covariates=3).sample(experimental=300, observational=300, seed=2)
     with pytest.raises(Asked) as asked:
         ResponseTypeModel(random_state=2).fit(study)
     assert asked.value.args == ([1.0, 0.0], [0, 1])
@@ -324,7 +326,7 @@ def test_simulated_studies_have_the_rows_of_this_one_and_the_outcomes_of_the_law
 
 def test_the_people_of_simulated_studies_vary_as_those_of_a_sample_would():
     """Where covariates depend on each other; each of four resamples of 2000 rows moves a share by about a hundredth."""
-    study = populations.random("tree-dependent", 1, covariates=3).sample(2000, 2000, seed=1)
+    study = populations.random_population("tree-dependent", 1, covariates=3).sample(2000, 2000, seed=1)
     masses = ResponseTypeModel().fit(study).mixing_.masses[:, 1]
     estimate, laws, refits = masses[0], masses[1::3], masses[[2, 3, 5, 6, 8, 9, 11, 12]]
     np.testing.assert_array_equal(laws, np.tile(estimate, (4, 1)))
@@ -642,7 +644,7 @@ def test_a_stored_model_answers_the_same_without_loading_jax(model, tmp_path):
 @pytest.fixture(scope="module")
 def wide(small_fits):
     """Fifteen covariates, six hundred rows."""
-    population = populations.random("index", 1, covariates=15)
+    population = populations.random_population("index", 1, covariates=15)
     return ResponseTypeModel().fit(population.sample(experimental=300, observational=300, seed=1))
 
 
@@ -667,9 +669,9 @@ def test_listed_and_drawn_profiles_give_the_same_answers(strength, study, monkey
     interval are off by the rounding of types in single precision alone.
     """
     scores = {strength: 0.0}
-    monkeypatch.setattr("pnsight.models.response_fitting.choose_strength", lambda *_: (strength, scores))
+    monkeypatch.setattr("pnsight.models.response_types.fit.choose_strength", lambda *_: (strength, scores))
     listed = ResponseTypeModel().fit(study)
-    monkeypatch.setattr("pnsight.models.response_fitting.MOST_LISTED", 4)
+    monkeypatch.setattr("pnsight.models.response_types.fit.MOST_LISTED", 4)
     drawn = ResponseTypeModel().fit(study)
     assert (type(listed.mixing_), type(drawn.mixing_)) == (ListedProfiles, CountedProfiles)
     np.testing.assert_allclose(drawn.bounds(QUERIES).lower, listed.bounds(QUERIES).lower, atol=0.002)

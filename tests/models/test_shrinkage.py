@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from pnsight.law import COUNTED_CELLS, Law
+from pnsight.data.law import COUNTED_CELLS, Law
 from pnsight.models.resampling import split_counts
-from pnsight.models.shrinkage import STRENGTHS, choose_strength, log_likelihood, posterior
+from pnsight.models.response_types.shrinkage import STRENGTHS, choose_strength, log_likelihood, posterior
 
 FINITE = [strength for strength in STRENGTHS if np.isfinite(strength)]
 ROUNDING = 1e-12  # a few sums of numbers between 0 and 1, each exact to 2e-16
@@ -63,7 +63,7 @@ def test_no_step_lowers_the_penalised_likelihood(given, strength):
     before = penalised(centre, centre, counts, strength)
     for steps in range(1, 6):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("pnsight.models.shrinkage._ROUNDS", steps)
+            patch.setattr("pnsight.models.response_types.shrinkage._ROUNDS", steps)
             after = penalised(posterior(centre, counts, strength), centre, counts, strength)
         assert (after >= before - 1e-12 * np.abs(before)).all()  # rounding of sums of that size
         before = after

@@ -8,9 +8,10 @@ import numpy as np
 import optax
 import pytest
 
-from pnsight.models import networks, training
-from pnsight.models.forward import predict
-from pnsight.models.training import LabelledInputs, TrainingProtocol, train_networks
+from pnsight.models import mlp_jax as networks
+from pnsight.models.bound_networks import train_jax as training
+from pnsight.models.bound_networks.train_jax import LabelledInputs, TrainingProtocol, train_networks
+from pnsight.models.mlp_numpy import predict
 
 HIDDEN = (8, 4)
 SHORT = TrainingProtocol(learning_rate=1e-2, batch_size=4096, epochs=12, validate_every=4)

@@ -8,9 +8,9 @@ import pytest
 
 import pnsight
 import web_models
-from pnsight.bound_table import BoundTable
-from pnsight.decide import ask, decide, rank
-from pnsight.text import as_records
+from pnsight._text import as_records
+from pnsight.decisions import ask, decide, rank
+from pnsight.queries.bound_table import BoundTable
 
 QUERIES = ["", "sex=male", {"sex": "female", "age": 52}, {"region": None, "sex": "male"}]
 ANSWER = [
@@ -19,7 +19,7 @@ ANSWER = [
 ]
 
 
-def records(found: BoundTable | pnsight.decide.Decisions) -> list[dict]:
+def records(found: BoundTable | pnsight.decisions.Decisions) -> list[dict]:
     return as_records(found.columns())
 
 

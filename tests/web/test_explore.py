@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import pnsight
 import web_models
 from page_text import Element, read
-from pnsight.decide import ask, decide
-from pnsight.disclosure import suppress
-from pnsight.text import percent
+from pnsight._text import percent
+from pnsight.decisions import ask, decide
+from pnsight.models.suppression import suppress
 from pnsight.web import create_app
 from pnsight.web.words import QUANTITIES
 from quick_fits import quick_fits

@@ -6,8 +6,8 @@ import pytest
 
 import web_models
 from page_text import Element, read
-from pnsight.decide import rank
-from pnsight.text import as_records
+from pnsight._text import as_records
+from pnsight.decisions import rank
 
 
 def rows(page: Element) -> list[Element]:

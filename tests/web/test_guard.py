@@ -7,8 +7,9 @@ import asyncio
 import pytest
 
 import web_models
-from pnsight.web import create_app, guard
-from pnsight.web.guard import HEADERS
+from pnsight.web import create_app
+from pnsight.web import middleware as guard
+from pnsight.web.middleware import HEADERS
 from web_clients import Client
 
 ADDRESSES = ["/", "/answer", "/static/style.css", "/api/model", "/nothing", "/api/nothing", "/about", "/api/"]

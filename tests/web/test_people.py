@@ -9,7 +9,7 @@ import pytest
 
 import web_models
 from page_text import Element, read
-from pnsight.decide import decide
+from pnsight.decisions import decide
 from pnsight.errors import LimitError, TableError
 from pnsight.web import people
 from pnsight.web.people import read_table

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import web_models
-from pnsight.web.ability import UNIT_PAYOFFS
+from pnsight.web.capabilities import UNIT_PAYOFFS
 from pnsight.web.state import Options, Reader, State
 from pnsight.web.words import PEOPLE, QUANTITIES
 

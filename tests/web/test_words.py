@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import get_args
 
-from pnsight import bounds
-from pnsight.bound_table import CROSSED, INCOHERENT, UNDEFINED
-from pnsight.bounds.benefit import Payoffs
-from pnsight.store import MODELS
-from pnsight.study import People
+from pnsight import estimands as bounds
+from pnsight.data.study import People
+from pnsight.estimands.payoffs import Payoffs
+from pnsight.estimands.resolve import CROSSED, INCOHERENT, UNDEFINED
+from pnsight.models.persistence import MODELS
 from pnsight.web import words
 
 

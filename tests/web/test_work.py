@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from pnsight.web.work import Busy, Kept, Threads
+from pnsight.web.executor import Busy, Kept, Threads
 
 
 @pytest.mark.parametrize("number", [0, 1])

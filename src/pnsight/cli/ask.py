@@ -54,7 +54,7 @@ def ask(
     fitted = pnsight.load(model)
     options = how_to_answer(fitted, quantity, level, population, payoffs, assume, refine)
     if without:
-        rests_on = pnsight.decide.left_open(fitted, query, least, cautious, **options)
+        rests_on = pnsight.decisions.left_open(fitted, query, least, cautious, **options)
         for line in (rests_on.caption, *rests_on.answers.notes):
             say(line)
         emit(rests_on.columns(), format, out)

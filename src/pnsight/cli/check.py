@@ -7,7 +7,7 @@ import typer
 import pnsight
 from pnsight.cli.options import Format, FormatOption, OutOption
 from pnsight.cli.output import check_output, emit, put, put_json
-from pnsight.cli.reading import (
+from pnsight.cli.table_options import (
     AssignmentOption,
     BandsOption,
     CovariatesOption,

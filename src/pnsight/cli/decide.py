@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 import pnsight
+from pnsight._tabular import beside
 from pnsight.cli.options import (
     AskedQuantityOption,
     AssumeOption,
@@ -25,7 +26,6 @@ from pnsight.cli.options import (
 )
 from pnsight.cli.output import emit, put, say
 from pnsight.cli.query import ModelArgument, QueryFileOption, SpaceOption, asked, how_to_answer
-from pnsight.tabular import beside
 
 
 def decide(
@@ -57,7 +57,7 @@ def decide(
     fitted = pnsight.load(model)
     codes, kept = asked(fitted, queries, space, query_file)
     options = how_to_answer(fitted, quantity, level, population, payoffs, assume, refine)
-    found = pnsight.decide.decide(fitted, codes, least, cautious, **options)
+    found = pnsight.decisions.decide(fitted, codes, least, cautious, **options)
     say(found.caption)
     for note in found.notes:
         say(note)

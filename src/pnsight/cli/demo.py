@@ -12,11 +12,11 @@ from typing import Annotated
 import typer
 
 import pnsight
-from pnsight.cli.bar import bar
+from pnsight._text import aligned
 from pnsight.cli.options import within
+from pnsight.cli.progress_bar import bar
 from pnsight.cli.report import report
 from pnsight.cli.simulate import simulate
-from pnsight.text import aligned
 
 POPULATION = "mediator"
 PROFILE = "1101001110"
@@ -31,7 +31,7 @@ def demo(
     """Simulate a study, check it, fit it, set the answers beside the truth, and write a report."""
     data, model, page = out / "data", out / "model", out / "report.html"
     tables = f"{data}/experimental.parquet {data}/observational.parquet --treatment x --outcome y"
-    pnsight.store.check_place(model)
+    pnsight.models.persistence.check_place(model)
 
     _step("Two tables of a population whose truth is known: a trial, and a registry where people chose")
     _command(f"pnsight simulate {POPULATION} --experimental {rows} --observational {rows} --seed 1 --out {data}")
@@ -55,7 +55,7 @@ def demo(
         f"not if untreated. Bounds on it for everyone, for the rare profile {PROFILE}, and for that with one\n"
         "covariate left open (X). Beside the model's answers the demo sets the truth, and what the rows alone say:"
     )
-    queries = ["", *pnsight.lattice.one_open(PROFILE)]
+    queries = ["", *pnsight.queries.lattice.one_open(PROFILE)]
     _command(f"pnsight query {model} {shlex.join(queries)}")
     print(aligned(_beside_the_truth(queries, study, fitted)))
     print(
@@ -87,7 +87,7 @@ def _command(text: str) -> None:
 
 def _beside_the_truth(queries: list[str], study: pnsight.Study, model: pnsight.Model) -> dict[str, list[object]]:
     """Truth, answers with intervals, and what the rows alone would say."""
-    truth, answer = pnsight.populations.get(POPULATION).bounds(queries), model.bounds(queries)
+    truth, answer = pnsight.simulation.get(POPULATION).bounds(queries), model.bounds(queries)
     return {
         "query": list(answer.queries),
         "truth": _pairs(truth),
@@ -105,5 +105,5 @@ def _pairs(table: pnsight.BoundTable) -> list[object]:
     return [f"{lower:.3f} - {upper:.3f}" if status == "ok" else str(status) for lower, upper, status in rows]
 
 
-def _intervals(ends: tuple[pnsight.law.FloatArray, pnsight.law.FloatArray]) -> list[object]:
+def _intervals(ends: tuple[pnsight.data.law.FloatArray, pnsight.data.law.FloatArray]) -> list[object]:
     return [f"{low:.3f} - {high:.3f}" for low, high in zip(*ends, strict=True)]

@@ -24,8 +24,8 @@ def export(
     """Write a model that can be handed on: no count of people in it is small, nor can be found by subtraction."""
     if out.resolve() == model.resolve():
         raise OutputError(f"{str(out)!r} is the model itself, whose counts would be lost; name another folder.")
-    pnsight.store.check_place(out)
-    found = pnsight.disclosure.suppress(pnsight.load(model), min_cell)
+    pnsight.models.persistence.check_place(out)
+    found = pnsight.models.suppression.suppress(pnsight.load(model), min_cell)
     pnsight.save(found, out)
     for line in found.caveats:
         say(line)

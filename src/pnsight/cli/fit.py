@@ -9,10 +9,10 @@ from typing import Annotated, Any
 import typer
 
 import pnsight
-from pnsight.cli.bar import bar
 from pnsight.cli.options import People, Quantity, QuantityOption, SeedOption
 from pnsight.cli.output import say
-from pnsight.cli.reading import (
+from pnsight.cli.progress_bar import bar
+from pnsight.cli.table_options import (
     AssignmentOption,
     BandsOption,
     CovariatesOption,
@@ -98,10 +98,10 @@ def fit(
     seed: SeedOption = 0,
 ) -> None:
     """Learn from an experimental and an observational table."""
-    pnsight.bounds.refuse_to_fit(quantity)
+    pnsight.estimands.refuse_to_fit(quantity)
     tables = _only_observational(experimental, observational) if observational_only else (experimental, observational)
     parameters = {"quantity": str(quantity), **_own_parameters(model, population, intervals, mix, threshold, seed)}
-    pnsight.store.check_place(out)
+    pnsight.models.persistence.check_place(out)
     study = read_tables(
         *tables,
         treatment=treatment,
@@ -116,12 +116,12 @@ def fit(
         assignment=assignment,
     )
     _warn_of_contradiction(study)
-    chosen = pnsight.store.MODELS[model](**parameters)
+    chosen = pnsight.models.persistence.MODELS[model](**parameters)
     with bar("training") as progress:
         fitted = chosen.fit(study, progress)
     pnsight.save(fitted, out)
     if fitted.pools_rows:
-        _warn(pnsight.tables.concerns(study, reweighted=assignment is not None))
+        _warn(pnsight.diagnostics.pooling_concerns(study, reweighted=assignment is not None))
     say(f"model written to {out}; ask it with: pnsight query {out}")
 
 
@@ -155,7 +155,7 @@ def _own_parameters(
 
 
 def _warn_of_contradiction(study: pnsight.Study) -> None:
-    found = pnsight.checks.coherence_of(study)
+    found = pnsight.diagnostics.coherence_of(study)
     if found is not None and found.named:
         say(f"warning: the tables contradict each other. {found.worst} See: pnsight check")
 

@@ -24,7 +24,7 @@ from pnsight.cli import (
     query,
     rank,
     report,
-    select,
+    select_command,
     serve,
     simulate,
 )
@@ -49,12 +49,14 @@ app.command("query")(query.query)
 app.command("decide")(decide.decide)
 app.command("ask")(ask.ask)
 app.command("rank")(rank.rank)
-app.command("select")(select.select)
+app.command("select")(select_command.select)
 app.command("serve")(serve.serve)
 app.command("report")(report.report)
 app.command("export")(export.export)
 app.command("plan")(plan.plan)
-app.add_typer(bench.app, name="bench")
+app.command(
+    "bench", add_help_option=False, context_settings={"ignore_unknown_options": True, "allow_extra_args": True}
+)(bench.bench)
 
 
 def _show_version(asked: bool) -> None:

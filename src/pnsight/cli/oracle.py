@@ -38,7 +38,7 @@ def oracle(
     out: OutOption = None,
 ) -> None:
     """Show the bounds that unlimited data would give, and the true value, which no data identify."""
-    known = pnsight.populations.get(population)
+    known = pnsight.simulation.get(population)
     if space is None:
         codes = known.schema.encode(queries or [""])
     elif queries:
@@ -46,7 +46,7 @@ def oracle(
     elif space is Space.OBSERVED:
         raise QueryError("a population has no rows, so --space observed means nothing here; use exact or mask.")
     else:
-        codes = pnsight.lattice.SPACES[space](known.schema)
+        codes = pnsight.queries.lattice.SPACES[space](known.schema)
     worth = four_numbers(payoffs)
     found = known.bounds(codes, quantity, payoffs=worth, refine=refine.value)
     answer = found.columns()

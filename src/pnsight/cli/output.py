@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pnsight
+from pnsight._files import replacing
+from pnsight._text import aligned, as_records, csv_text
 from pnsight.cli.options import Format
 from pnsight.errors import OutputError, listed
-from pnsight.files import replacing
-from pnsight.text import aligned, as_records, csv_text
 
 Kind = TypeVar("Kind")
 
@@ -27,7 +27,7 @@ def emit(columns: Mapping[str, Sequence[Any]], kind: Format | None, out: Path | 
     """Write a table in the asked format."""
     kind = check_output(kind, out)
     if out is not None and kind is Format.PARQUET:
-        pnsight.tables.write_parquet(columns, out)
+        pnsight.data.reading.write_parquet(columns, out)
     elif kind is Format.JSON:
         put_json(as_records(columns), out)
     else:

@@ -72,7 +72,7 @@ def plan(
     least = threshold_or_cost(threshold, cost, payoffs)
     fitted = pnsight.load(model)
     options = how_to_answer(fitted, quantity, level, population, payoffs, assume, Refine.NONE)
-    found = pnsight.plan.plan(
+    found = pnsight.decisions.planning.plan(
         fitted, least, rows, table.value, groups or None, top, least_share=least_share, random_state=seed, **options
     )
     for line in (found.caption, *found.notes):

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 import pnsight
+from pnsight._tabular import beside
 from pnsight.cli.options import (
     AskedQuantityOption,
     AssumeOption,
@@ -26,7 +27,6 @@ from pnsight.cli.options import (
 )
 from pnsight.cli.output import emit, say
 from pnsight.errors import QueryError
-from pnsight.tabular import beside
 
 ModelArgument = Annotated[Path, typer.Argument(help="Folder written by pnsight fit.")]
 SpaceOption = Annotated[
@@ -98,9 +98,9 @@ def asked(
     if space is Space.OBSERVED:
         return fitted.study.profiles, {}
     if space is not None:
-        return pnsight.lattice.SPACES[space](fitted.schema), {}
+        return pnsight.queries.lattice.SPACES[space](fitted.schema), {}
     if query_file is not None:
-        kept = pnsight.tables.read_columns(query_file, "query")
+        kept = pnsight.data.reading.read_columns(query_file, "query")
         codes = fitted.schema.encode_columns(kept)
         _tell_unused(kept, fitted.schema.names)
         return codes, kept

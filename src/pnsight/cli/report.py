@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 import pnsight
-from pnsight.cli.bar import bar
 from pnsight.cli.options import (
     CostOption,
     LevelOption,
@@ -20,6 +19,7 @@ from pnsight.cli.options import (
     within,
 )
 from pnsight.cli.output import check_file, ending_of, put, put_json, say
+from pnsight.cli.progress_bar import bar
 from pnsight.cli.query import ModelArgument
 
 
@@ -64,12 +64,12 @@ def report(
     kind = format or ending_of(out, _ENDINGS)
     fitted = pnsight.load(model)
     with bar("report") as progress:
-        summary = pnsight.report.summarise(
+        summary = pnsight.output.report.summarise(
             fitted, threshold, level, top, four_numbers(payoffs), cost, title, min_cell, progress
         )
     if kind is ReportFormat.JSON:
-        put_json(pnsight.report.as_plain(summary), out)
+        put_json(pnsight.output.report.as_plain(summary), out)
     else:
-        put(pnsight.report.render(summary), out)
+        put(pnsight.output.report.render(summary), out)
     if out is not None:
         say(f"wrote {out}")

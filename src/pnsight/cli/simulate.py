@@ -31,11 +31,11 @@ def simulate(
     ] = 0.5,
 ) -> None:
     """Sample an experimental and an observational table from a known population."""
-    tables = pnsight.populations.get(population).tables(experimental, observational, seed, assignment)
+    tables = pnsight.simulation.get(population).tables(experimental, observational, seed, assignment)
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f"cannot make the folder {str(out)!r}: {error.strerror}.") from None
     for name, columns in zip(("experimental", "observational"), tables, strict=True):
-        pnsight.tables.write_parquet(columns, out / f"{name}.parquet")
+        pnsight.data.reading.write_parquet(columns, out / f"{name}.parquet")
         say(f"{out / f'{name}.parquet'}: {len(columns['x']):,} rows")

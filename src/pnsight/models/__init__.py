@@ -2,9 +2,35 @@
 
 from __future__ import annotations
 
-from pnsight.models.base import Model
-from pnsight.models.bound_regressor import BoundRegressor, ExactMLP, MaskMLP
-from pnsight.models.plug_in import PlugIn
-from pnsight.models.response_types import ResponseTypeModel
+from typing import TYPE_CHECKING
 
-__all__ = ["BoundRegressor", "ExactMLP", "MaskMLP", "Model", "PlugIn", "ResponseTypeModel"]
+import lazy_loader
+
+if TYPE_CHECKING:
+    from pnsight.models import persistence, suppression
+    from pnsight.models.base import Model
+    from pnsight.models.bound_networks.regressor import BoundRegressor, ExactMLP, MaskMLP
+    from pnsight.models.plug_in import PlugIn
+    from pnsight.models.response_types.model import ResponseTypeModel
+
+__getattr__, __dir__, _ = lazy_loader.attach(
+    __name__,
+    submodules=["persistence", "suppression"],
+    submod_attrs={
+        "base": ["Model"],
+        "bound_networks.regressor": ["BoundRegressor", "ExactMLP", "MaskMLP"],
+        "plug_in": ["PlugIn"],
+        "response_types.model": ["ResponseTypeModel"],
+    },
+)
+
+__all__ = [
+    "BoundRegressor",
+    "ExactMLP",
+    "MaskMLP",
+    "Model",
+    "PlugIn",
+    "ResponseTypeModel",
+    "persistence",
+    "suppression",
+]

@@ -10,21 +10,23 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from pnsight import lattice, markup
-from pnsight.bound_table import BoundTable, settle
-from pnsight.bounds import asking
-from pnsight.bounds.assumptions import EXOGENOUS, AssumeLike
-from pnsight.bounds.benefit import PayoffsLike
-from pnsight.bounds.causation import Ends
-from pnsight.bounds.question import Question, Refine
+from pnsight import _markup as markup
+from pnsight._progress import Progress, silent
+from pnsight.data.law import FloatArray, Law
+from pnsight.data.schema import Codes, QueryLike, Schema
+from pnsight.data.study import People, Study, refuse_unknown_people
 from pnsight.errors import ModelError, QueryError
-from pnsight.law import FloatArray, Law
-from pnsight.progress import Progress, silent
-from pnsight.schema import Codes, QueryLike, Schema
-from pnsight.study import People, Study, refuse_unknown_people
+from pnsight.estimands import asking
+from pnsight.estimands.assumptions import EXOGENOUS, AssumeLike
+from pnsight.estimands.closed_forms import Ends
+from pnsight.estimands.estimand import Question, Refine
+from pnsight.estimands.payoffs import PayoffsLike
+from pnsight.estimands.resolve import settle
+from pnsight.queries import lattice
+from pnsight.queries.bound_table import BoundTable
 
 if TYPE_CHECKING:
-    from pnsight.checks.assumptions import AssumptionTest
+    from pnsight.diagnostics.assumption_tests import AssumptionTest
 
 _NO_EXPERIMENT = (
     "no experimental row says what treatment does; an observational table alone answers under assume='exogenous' "
@@ -71,7 +73,7 @@ class Model(ABC):
         payoffs
             For the benefit: what treating a complier, an always-taker, a never-taker and a defier is worth.
         assume
-            ``"monotone"``, ``"exogenous"``, or both: see `pnsight.bounds.ASSUMPTIONS`. What an assumption implies is
+            ``"monotone"``, ``"exogenous"``, or both: see `pnsight.estimands.ASSUMPTIONS`. What an assumption implies is
             tested on the study, and refused with `AssumptionError` where that contradicts it.
         refine
             ``"none"`` bounds the average law of the people of a query; ``"covariates"`` averages the bounds of their
@@ -187,7 +189,7 @@ class LawModel(Model):
 
     def _tested(self, assume: tuple[str, ...]) -> AssumptionTest:
         """What the study says about assumptions, found out once for each."""
-        from pnsight.checks import assumptions_of  # loads SciPy, which a plain answer can do without
+        from pnsight.diagnostics import assumptions_of  # loads SciPy, which a plain answer can do without
 
         if not hasattr(self, "_tests") or self._tests[0] is not self.study:
             self._tests = (self.study, {})

@@ -8,17 +8,17 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from pnsight import lattice
-from pnsight.bound_table import ROUNDING
-from pnsight.bounds.causation import Ends
-from pnsight.bounds.question import Question, refuse_to_fit
+from pnsight._progress import Progress, silent
+from pnsight._text import percent
+from pnsight.data.law import FloatArray, Law
+from pnsight.data.schema import Codes
+from pnsight.data.study import People, Study
 from pnsight.errors import ModelError, listed
-from pnsight.law import FloatArray, Law
+from pnsight.estimands.closed_forms import Ends
+from pnsight.estimands.estimand import Question, refuse_to_fit
+from pnsight.estimands.resolve import ROUNDING
 from pnsight.models.base import LawModel, rows_behind
-from pnsight.progress import Progress, silent
-from pnsight.schema import Codes
-from pnsight.study import People, Study
-from pnsight.text import percent
+from pnsight.queries import lattice
 
 MOST_UNCOVERED = 0.05
 """Share of a query's people whose profiles may lack rows; with more of them a standardised answer is undefined."""
@@ -124,7 +124,7 @@ class PlugIn(LawModel):
 
     def _noise_notes(self) -> tuple[str, ...]:
         """What the noise of small profiles does to refined bounds, if there are any."""
-        from pnsight.checks.support import ENOUGH_ROWS  # loads SciPy, which a plain answer can do without
+        from pnsight.diagnostics.support import ENOUGH_ROWS  # loads SciPy, which a plain answer can do without
 
         people, rows = self.study.people(self.population), rows_behind(self.study.counts)
         few = people[(rows[:, : 2 if self.study.observational is None else 3] < ENOUGH_ROWS).any(axis=1)].sum()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from pnsight._text import count_text
 from pnsight.models import Model
-from pnsight.text import count_text
 
 
 def facts(model: Model) -> list[tuple[str, str]]:

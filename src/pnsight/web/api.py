@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
 
+from pnsight._text import as_records
 from pnsight._version import __version__
-from pnsight.decide import Questions, ask, decided
+from pnsight.decisions import Questions, ask, decided
 from pnsight.errors import QueryError
-from pnsight.text import as_records
 from pnsight.web.api_fields import (
     AskAddress,
     AskAnswer,
@@ -29,8 +29,8 @@ from pnsight.web.api_fields import (
     RankRequest,
     Ruled,
 )
+from pnsight.web.context import Site
 from pnsight.web.explorer import Explorer
-from pnsight.web.site import Site
 from pnsight.web.state import repeated
 from pnsight.web.words import QUANTITIES
 

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from pnsight.bounds.benefit import LARGEST
-from pnsight.decide.ranking import By
+from pnsight.decisions.ranking import By
+from pnsight.estimands.payoffs import LARGEST
 from pnsight.web.words import PeopleName, QuantityName
 
 MOST_QUERIES = 1000

@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
 
-from pnsight.web.site import Site
+from pnsight.web.context import Site
 
 
 @dataclass(frozen=True)

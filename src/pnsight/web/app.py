@@ -19,12 +19,12 @@ from pnsight.errors import LimitError, PnsightError, or_a_share
 from pnsight.models import Model
 from pnsight.web import api
 from pnsight.web.api_page import ApiPage
+from pnsight.web.context import Site
+from pnsight.web.executor import Busy
 from pnsight.web.group_pages import GroupPages
-from pnsight.web.guard import API, Guard, refusal
+from pnsight.web.middleware import API, Guard, refusal
 from pnsight.web.pages import Pages
 from pnsight.web.people_pages import PeoplePages
-from pnsight.web.site import Site
-from pnsight.web.work import Busy
 
 _KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from pnsight.bound_table import BoundTable
-from pnsight.decide import Decisions, Questions, Ranking, ask_beyond, decided, rank
-from pnsight.decide.ranking import MOST_CANDIDATES, By
+from pnsight.data.schema import Codes
+from pnsight.decisions import Decisions, Questions, Ranking, ask_beyond, decided, rank
+from pnsight.decisions.ranking import MOST_CANDIDATES, By
 from pnsight.errors import LimitError
 from pnsight.models import Model, ResponseTypeModel
-from pnsight.models.mixing import MOST_LISTED
-from pnsight.schema import Codes
-from pnsight.web.ability import Ability
+from pnsight.models.response_types.marginalise import MOST_LISTED
+from pnsight.queries.bound_table import BoundTable
+from pnsight.web.capabilities import Ability
 from pnsight.web.state import Options, Reader, State
 
 _REMEMBERED = 1024

@@ -12,17 +12,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from pnsight.decide import Ranking, decided
-from pnsight.decide.ranking import NOBODY_KNOWN_HARMED, By
+from pnsight._text import number_of
+from pnsight.decisions import Ranking, decided
+from pnsight.decisions.ranking import NOBODY_KNOWN_HARMED, By
 from pnsight.errors import PnsightError, QueryError
-from pnsight.text import number_of
-from pnsight.web.bar import Scale
-from pnsight.web.site import Site
+from pnsight.web.bounds_chart import Scale
+from pnsight.web.context import Site
+from pnsight.web.executor import Busy
 from pnsight.web.state import Options, Pairs, State, one_of
-from pnsight.web.views.asked import asked, confidence, in_words
+from pnsight.web.views.describe_question import asked, confidence, in_words
 from pnsight.web.views.groups import Group, groups
 from pnsight.web.words import NO_GROUP, QUANTITIES, signs
-from pnsight.web.work import Busy
 
 TOP = 50
 PATIENCE = 8.0

@@ -12,12 +12,12 @@ from starlette.routing import BaseRoute, Route
 
 from pnsight.errors import PnsightError
 from pnsight.web import about
-from pnsight.web.site import Site
+from pnsight.web.context import Site
+from pnsight.web.executor import Busy
 from pnsight.web.state import State
 from pnsight.web.views.advice import Advice, advice
 from pnsight.web.views.answer import Answer, answer
 from pnsight.web.words import NO_ADVICE
-from pnsight.web.work import Busy
 
 PATIENCE = 1.0
 """Seconds that a page waits for advice before it comes without; a script then asks for it."""

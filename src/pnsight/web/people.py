@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pnsight.decide import Decisions
+from pnsight._tabular import beside
+from pnsight._text import number_of
+from pnsight.data.schema import Codes, Schema
+from pnsight.decisions import Decisions
 from pnsight.errors import LimitError, QueryError, TableError, listed
-from pnsight.schema import Codes, Schema
-from pnsight.tabular import beside
-from pnsight.text import number_of
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import Options
 

@@ -11,14 +11,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from pnsight._text import csv_text
 from pnsight.errors import LimitError, PnsightError, TableError
-from pnsight.text import csv_text
-from pnsight.web.guard import MOST_BODY
+from pnsight.web.context import Site
+from pnsight.web.executor import Busy
+from pnsight.web.middleware import MOST_BODY
 from pnsight.web.people import MOST_BYTES, MOST_ROWS, People, decide_about
-from pnsight.web.site import Site
 from pnsight.web.state import Pairs, State
 from pnsight.web.views.people import Result, shown
-from pnsight.web.work import Busy
 
 PATIENCE = 120.0
 MOST_FIELDS = 2000

@@ -9,8 +9,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
 from pnsight._version import __version__
-from pnsight.decide import NONE
-from pnsight.web.ability import UNIT_PAYOFFS
+from pnsight.decisions import NONE
+from pnsight.web.capabilities import UNIT_PAYOFFS
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import PREFIX, State
 from pnsight.web.words import ASSUMPTIONS, NO_ADVICE, PAYOFFS, PEOPLE, QUANTITIES, signs

@@ -11,12 +11,12 @@ from collections.abc import Callable
 import uvicorn
 from threadpoolctl import threadpool_limits
 
-from pnsight.decide import refuse_threshold
-from pnsight.disclosure import suppress
+from pnsight.decisions import refuse_threshold
 from pnsight.errors import OutputError
 from pnsight.models import Model
+from pnsight.models.suppression import suppress
 from pnsight.web.app import create_app
-from pnsight.web.guard import MOST_ADDRESS
+from pnsight.web.middleware import MOST_ADDRESS
 
 _KEEP_ALIVE = 30
 _PARTING = 3

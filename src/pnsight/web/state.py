@@ -15,15 +15,15 @@ from urllib.parse import urlencode
 
 import numpy as np
 
-from pnsight.bound_table import refuse_level
-from pnsight.bounds.assumptions import read_assumptions
-from pnsight.bounds.benefit import LARGEST
-from pnsight.bounds.question import BENEFIT, asking
-from pnsight.decide import refuse_threshold, usual_threshold
+from pnsight.data.schema import OPEN, Codes
+from pnsight.decisions import refuse_threshold, usual_threshold
 from pnsight.errors import PnsightError, QueryError, did_you_mean, listed
+from pnsight.estimands.assumptions import read_assumptions
+from pnsight.estimands.estimand import BENEFIT, asking
+from pnsight.estimands.payoffs import LARGEST
 from pnsight.models import Model
-from pnsight.schema import OPEN, Codes
-from pnsight.web.ability import UNIT_PAYOFFS
+from pnsight.queries.bound_table import refuse_level
+from pnsight.web.capabilities import UNIT_PAYOFFS
 from pnsight.web.words import PAYOFFS
 
 PREFIX = "with."

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from pnsight.bound_table import CROSSED, INCOHERENT, UNDEFINED
-from pnsight.bounds.assumptions import EXOGENOUS, MONOTONE
-from pnsight.bounds.question import BENEFIT
-from pnsight.decide import NONE, NOT, TREAT, UNCERTAIN
+from pnsight.decisions import NONE, NOT, TREAT, UNCERTAIN
+from pnsight.estimands.assumptions import EXOGENOUS, MONOTONE
+from pnsight.estimands.estimand import BENEFIT
+from pnsight.estimands.resolve import CROSSED, INCOHERENT, UNDEFINED
 
 QuantityName = Literal["pns", "pn", "ps", "pd", "pe", "harm", "benefit"]
 PeopleName = Literal["observational", "experimental", "pooled"]

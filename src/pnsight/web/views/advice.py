@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pnsight.bound_table import OK
-from pnsight.decide import NOT, TREAT, UNCERTAIN, Questions
-from pnsight.decide.questions import NEVER
-from pnsight.text import percent
+from pnsight._text import percent
+from pnsight.decisions import NOT, TREAT, UNCERTAIN, Questions
+from pnsight.decisions.value_of_information import NEVER
+from pnsight.estimands.resolve import OK
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import State
-from pnsight.web.views.shown import NOTHING, number
+from pnsight.web.views.format import NOTHING, number
 from pnsight.web.words import Sign, signs
 
 

@@ -7,17 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pnsight.bound_table import OK, BoundTable
-from pnsight.decide import NONE, Decisions
+from pnsight._text import count_text
+from pnsight.data.schema import OPEN
+from pnsight.decisions import NONE, Decisions
 from pnsight.errors import PnsightError
-from pnsight.schema import OPEN
-from pnsight.text import count_text
-from pnsight.web.bar import Bar, drawn
+from pnsight.estimands.resolve import OK
+from pnsight.queries.bound_table import BoundTable
+from pnsight.web.bounds_chart import Bar, drawn
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import State
-from pnsight.web.views.asked import asked, confidence, in_words
-from pnsight.web.views.few import caveat, share_words
-from pnsight.web.views.shown import NOTHING, number
+from pnsight.web.views.describe_question import asked, confidence, in_words
+from pnsight.web.views.format import NOTHING, number
+from pnsight.web.views.small_counts import caveat, share_words
 from pnsight.web.words import NO_ANSWER, QUANTITIES, Sign, signs
 
 

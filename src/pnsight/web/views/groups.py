@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pnsight.decide import Ranking, decided
-from pnsight.text import count_text, percent
-from pnsight.web.bar import Scale, Strip
+from pnsight._text import count_text, percent
+from pnsight.decisions import Ranking, decided
+from pnsight.web.bounds_chart import Scale, Strip
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import Options, State
-from pnsight.web.views.shown import described, number
+from pnsight.web.views.format import described, number
 from pnsight.web.words import Sign, signs
 
 _ENDS = ("lower", "upper")

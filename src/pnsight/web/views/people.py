@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pnsight.bound_table import OK
-from pnsight.decide import Decisions
+from pnsight._text import count_text, number_of
+from pnsight.decisions import Decisions
+from pnsight.estimands.resolve import OK
 from pnsight.models import Model
-from pnsight.text import count_text, number_of
 from pnsight.web.people import People
 from pnsight.web.state import Options
-from pnsight.web.views.asked import confidence, in_words
-from pnsight.web.views.few import caveat_of_many
+from pnsight.web.views.describe_question import confidence, in_words
+from pnsight.web.views.format import NOTHING, number
 from pnsight.web.views.groups import interval
-from pnsight.web.views.shown import NOTHING, number
+from pnsight.web.views.small_counts import caveat_of_many
 from pnsight.web.words import NO_ANSWER, QUANTITIES, Sign, decides, signs
 
 SHOWN = 100

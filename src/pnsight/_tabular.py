@@ -1,0 +1,75 @@
+"""What every table of answers can do: become a data frame, and show itself on a screen and in a notebook."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Container
+from typing import Any
+
+from pnsight import _markup as markup
+from pnsight._text import aligned, number_of
+
+_SHOWN_ROWS = 20
+
+
+class Tabular(ABC):
+    """Something with named columns, a caption, and notes that a reader should know."""
+
+    notes: tuple[str, ...]
+
+    @property
+    @abstractmethod
+    def caption(self) -> str:
+        """What the table is about, in a line."""
+
+    @abstractmethod
+    def columns(self) -> dict[str, list[Any]]:
+        """The table as plain lists by column name, None for what is missing."""
+
+    def to_pandas(self) -> Any:
+        """A pandas data frame (pandas must be installed)."""
+        import pandas
+
+        return pandas.DataFrame(self.columns())
+
+    def to_polars(self) -> Any:
+        """A Polars data frame (polars must be installed)."""
+        import polars
+
+        return polars.DataFrame(self.columns(), strict=False)
+
+    def to_arrow(self) -> Any:
+        """A PyArrow table (pyarrow must be installed)."""
+        import pyarrow
+
+        return pyarrow.table(self.columns())
+
+    def __repr__(self) -> str:
+        columns, more = self._head()
+        return "\n".join([self.caption, aligned(columns), *([f"... {more}"] if more else []), *self.notes])
+
+    def _repr_html_(self) -> str:
+        columns, more = self._head()
+        return markup.table(columns, self.caption, [*([more] if more else []), *self.notes])
+
+    def _head(self) -> tuple[dict[str, list[Any]], str]:
+        """The first rows, and how many more there are, in words."""
+        columns = self.columns()
+        more = len(next(iter(columns.values()))) - _SHOWN_ROWS
+        shown = {name: values[:_SHOWN_ROWS] for name, values in columns.items()}
+        return shown, number_of(more, "more row") if more > 0 else ""
+
+
+def beside(columns: dict[str, list[Any]], kept: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """The columns of an answer after those kept, which are renamed where an answer has their name."""
+    taken = {*columns, *kept}
+    return {**{_free(name, columns, taken): values for name, values in kept.items()}, **columns}
+
+
+def _free(name: str, answers: Container[str], taken: Container[str]) -> str:
+    """The name of a column to keep, changed if an answer has it."""
+    if name not in answers:
+        return name
+    while name in taken:
+        name += "_given"
+    return name

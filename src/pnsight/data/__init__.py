@@ -1,0 +1,14 @@
+"""What the tables say: covariates, structure, counted studies, and how any table becomes one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import lazy_loader
+
+if TYPE_CHECKING:
+    from pnsight.data import law, profiles, reading, schema, study
+
+__getattr__, __dir__, _ = lazy_loader.attach(__name__, submodules=["law", "profiles", "reading", "schema", "study"])
+
+__all__ = ["law", "profiles", "reading", "schema", "study"]

@@ -1,0 +1,52 @@
+"""Profiles, combinations of all covariates' values, as numbers: which are distinct, and where each is in a list."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pnsight.data.schema import Codes, Schema
+
+
+def distinct(schema: Schema, codes: Codes) -> tuple[Codes, npt.NDArray[np.intp]]:
+    """The distinct rows of profile codes in order, and where each row is among them."""
+    if not schema.shape:
+        return codes[:1], np.zeros(len(codes), dtype=np.intp)
+    if schema.exact_size > np.iinfo(np.int64).max:
+        found, place = np.unique(codes, axis=0, return_inverse=True)
+        return found, place.ravel()
+    numbers, place = np.unique(exact_position(schema, codes), return_inverse=True)
+    return np.stack(np.unravel_index(numbers, schema.shape), axis=1).astype(np.int32), place
+
+
+def exact_position(schema: Schema, codes: Codes) -> npt.NDArray[np.intp]:
+    """Row of each profile in the order of `exact_queries`."""
+    if not schema.shape:
+        return np.zeros(len(codes), dtype=np.intp)
+    return np.asarray(np.ravel_multi_index(tuple(codes.T), schema.shape), dtype=np.intp)
+
+
+class Index:
+    """Finds profiles in a list of distinct ones."""
+
+    def __init__(self, schema: Schema, profiles: Codes) -> None:
+        self._schema = schema
+        numbers = self._numbers(profiles)
+        self._order = np.argsort(numbers)
+        self._sorted = numbers[self._order]
+
+    def find(self, profiles: Codes) -> npt.NDArray[np.intp]:
+        """Where each profile is in the list, -1 if nowhere; shape (profiles,)."""
+        if not len(self._sorted):
+            return np.full(len(profiles), -1, dtype=np.intp)
+        asked = self._numbers(profiles)
+        at = np.searchsorted(self._sorted, asked).clip(max=len(self._sorted) - 1)
+        return np.where(self._sorted[at] == asked, self._order[at], -1)
+
+    def _numbers(self, profiles: Codes) -> npt.NDArray[Any]:
+        """Something to sort by that only equal profiles share: a number, or their bytes where numbers end."""
+        if self._schema.exact_size <= np.iinfo(np.int64).max:
+            return exact_position(self._schema, profiles)
+        return np.ascontiguousarray(profiles, dtype=np.int32).view(f"S{4 * profiles.shape[1]}").ravel()

@@ -1,0 +1,140 @@
+"""Cutting columns of numbers into bands: edges that the user gives, or quantiles of both tables together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import TypeAlias
+
+import numpy as np
+
+from pnsight.data.law import FloatArray
+from pnsight.data.reading.engine import Cells, Countable, Span
+from pnsight.data.schema import label
+from pnsight.errors import TableError, did_you_mean, listed
+
+Bands: TypeAlias = Mapping[str, int | Sequence[float]]
+"""By covariate, the edges of its bands, or how many bands with equally many rows to make."""
+
+Weights: TypeAlias = Mapping[str, str | None]
+"""By the role of a table, its column of weights."""
+
+MOST_BANDS = 100
+
+
+def check_bands(bands: Bands, covariates: Sequence[str]) -> dict[str, int | tuple[float, ...]]:
+    """The bands as plain numbers, once they are found to make sense."""
+    for name in bands:
+        if name not in covariates:
+            raise TableError(
+                f"--bands (bands=) names {name!r}, which is not a covariate; the covariates are "
+                f"{listed(covariates) or 'none'}." + did_you_mean(name, covariates)
+            )
+    return {name: _checked(name, asked) for name, asked in bands.items()}
+
+
+def _checked(name: str, asked: int | Sequence[float]) -> int | tuple[float, ...]:
+    if isinstance(asked, int | np.integer):
+        if not 2 <= asked <= MOST_BANDS:
+            raise TableError(
+                f"{name!r} is to be cut into {asked} bands; expected between 2 and {MOST_BANDS}, or edges such as "
+                f"--bands {name}=0,40,65,120 (bands={{{name!r}: [0, 40, 65, 120]}})."
+            )
+        return int(asked)
+    edges = tuple(float(edge) for edge in asked)
+    if len(edges) < 2 or not all(low < high for low, high in pairwise(edges)):
+        raise TableError(
+            f"{name!r} has the edges {listed(map(_text, edges)) or 'none'}; expected two or more numbers, each above "
+            "the one before. The first may be -inf and the last inf."
+        )
+    return edges
+
+
+def _text(number: float) -> str:
+    return label(number) or "no number"
+
+
+def learn_edges(
+    name: str,
+    asked: int | tuple[float, ...],
+    tables: Sequence[Countable],
+    spans: Mapping[str, Span],
+    weights: Weights,
+) -> tuple[float, ...]:
+    """Edges of the bands of a column, which every number in the tables must lie between.
+
+    `spans` and `weights` are by the role of the table.
+    """
+    if isinstance(asked, int):
+        return _quantiles(name, asked, tables, spans, weights)
+    for role, span in spans.items():
+        for number in (span.low, span.high):
+            if number is not None and not asked[0] <= number <= asked[-1]:
+                raise TableError(
+                    f"covariate {name!r} holds {_text(number)} in the {role} table, outside its bands from "
+                    f"{_text(asked[0])} to {_text(asked[-1])}; widen them with --bands (bands=), where the first edge "
+                    "may be -inf and the last inf."
+                )
+    return asked
+
+
+def _quantiles(
+    name: str, bands: int, tables: Sequence[Countable], spans: Mapping[str, Span], weights: Weights
+) -> tuple[float, ...]:
+    """Inner edges that share out the rows of all tables evenly; the outer bands are open.
+
+    The edge between k of n parts and the rest is the smallest number with more than k/n of the weight at or below
+    it: at most k/n of the weight lies in the bands below. Where many rows share a number, edges fall together and
+    there are fewer bands.
+    """
+    lows = [span.low for span in spans.values() if span.low is not None]
+    highs = [span.high for span in spans.values() if span.high is not None]
+    if not lows or not all(math.isfinite(end) for end in (*lows, *highs)):
+        found = "no number at all" if not lows else "an infinite number"
+        raise TableError(f"covariate {name!r} holds {found}, so that it has no quantiles; give its edges with --bands.")
+    low, high = min(lows), max(highs)
+    inner = _inner_edges(name, bands, low, high, tables, weights) - {low} if low < high else set()
+    if not inner:
+        raise TableError(
+            f"covariate {name!r} cannot be cut into {bands} bands: too many rows share the number {_text(low)}; "
+            "give edges with --bands, or leave the column as it is."
+        )
+    return (-math.inf, *sorted(inner), math.inf)
+
+
+def _inner_edges(
+    name: str, bands: int, low: float, high: float, tables: Sequence[Countable], weights: Weights
+) -> set[float]:
+    whole = _cells(name, low, high, tables, weights)
+    ranks = [k * float(whole.rows.sum()) / bands for k in range(1, bands)]
+    return {_quantile(name, rank, whole, tables, weights) for rank in ranks}
+
+
+def _quantile(name: str, rank: float, cells: Cells, tables: Sequence[Countable], weights: Weights) -> float:
+    """The smallest number with more than `rank` of the weight at or below it, closed in on in a few passes."""
+    low, high = _bracket(cells, rank)
+    while low < high:
+        from_low, to_high = _bracket(_cells(name, low, high, tables, weights), rank)
+        if from_low <= low and to_high >= high:  # numbers too near to each other to part
+            return low
+        low, high = max(low, from_low), min(high, to_high)
+    return low
+
+
+def _bracket(cells: Cells, rank: float) -> tuple[float, float]:
+    """Two numbers between which the quantile lies, even if cells overlap: each counts as early or as late as can be."""
+    return _passing(cells.low, cells.rows, rank), _passing(cells.high, cells.rows, rank)
+
+
+def _passing(ends: FloatArray, rows: FloatArray, rank: float) -> float:
+    """Where the running total first exceeds the rank."""
+    order = np.argsort(ends, kind="stable")
+    at = int(np.searchsorted(np.cumsum(rows[order]), rank, side="right"))
+    return float(ends[order][min(at, len(order) - 1)])
+
+
+def _cells(name: str, low: float, high: float, tables: Sequence[Countable], weights: Weights) -> Cells:
+    """The cells of all tables."""
+    parts = [table.cells(name, low, high, weights[table.role]) for table in tables]
+    return Cells(*(np.concatenate([getattr(part, field) for part in parts]) for field in ("low", "high", "rows")))

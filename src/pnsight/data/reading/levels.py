@@ -1,0 +1,126 @@
+"""What becomes of missing values, of rare levels and of columns that name people rather than describe them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from pnsight._text import count_text
+from pnsight.data.reading.grouped_table import Counted
+from pnsight.data.schema import MISSING, OTHER, Covariate, Schema, band_labels, level_order
+from pnsight.errors import TableError, listed
+
+Missing: TypeAlias = Literal["error", "drop", "level"]
+MISSING_CHOICES: tuple[Missing, ...] = ("error", "drop", "level")
+
+MOST_LEVELS = 500
+FEW_LEVELS = 20
+"""A column with fewer levels than this describes people, however few there are of them."""
+
+
+def without_missing(tables: Sequence[Counted], missing: Missing) -> tuple[list[Counted], dict[str, float]]:
+    """Tables in which nothing is missing, and the rows that were left out to that end, by reason."""
+    known, dropped = [], {}
+    for table in tables:
+        blank = table.x.missing() | table.y.missing()
+        dropped[f"{table.role} rows without treatment or outcome"] = _plain(table.rows[blank].sum())
+        known.append(_some_rows(table.take(~blank), "both treatment and outcome"))
+    if missing == "error":
+        _refuse_missing(known)
+    elif missing == "level":
+        known = [_with_level(table) for table in known]
+    else:
+        for i, table in enumerate(known):
+            gaps = {name: column.missing() for name, column in table.covariates.items() if column.missing().any()}
+            blank = np.logical_or.reduce([np.zeros(len(table.rows), dtype=bool), *gaps.values()])
+            dropped[f"{table.role} rows without {listed(gaps)}"] = _plain(table.rows[blank].sum())
+            known[i] = _some_rows(table.take(~blank), "treatment, outcome and all covariates")
+    return known, {reason: rows for reason, rows in dropped.items() if rows}
+
+
+def _plain(rows: np.float64) -> float:
+    return int(rows) if float(rows).is_integer() else float(rows)
+
+
+def _some_rows(table: Counted, what: str) -> Counted:
+    if not len(table.rows):
+        raise TableError(f"the {table.role} table has no rows with {what}; nothing to count.")
+    return table
+
+
+def _refuse_missing(tables: Sequence[Counted]) -> None:
+    found = [
+        f"covariate {name!r} has no value in {count_text(rows)} rows of the {table.role} table"
+        for table in tables
+        for name, column in table.covariates.items()
+        if (rows := float(table.rows[column.missing()].sum()))
+    ]
+    if found:
+        raise TableError(
+            f"{listed(found)}; leave those rows out with --missing drop, make a level of them with --missing level "
+            "(missing=), or leave the column out with --covariates (covariates=)."
+        )
+
+
+def _with_level(table: Counted) -> Counted:
+    return table.with_covariates({name: column.renamed({None: MISSING}) for name, column in table.covariates.items()})
+
+
+def rare_levels(tables: Sequence[Counted], names: Sequence[str], fewest: int) -> dict[str, tuple[str, ...]]:
+    """By covariate, the levels that have fewer rows than that in all tables together."""
+    return {
+        name: tuple(
+            level
+            for level, rows in _rows_by_level(tables, name).items()
+            if rows < fewest and level not in (OTHER, MISSING)
+        )
+        for name in names
+    }
+
+
+def _rows_by_level(tables: Sequence[Counted], name: str) -> dict[str, float]:
+    rows: dict[str, float] = {}
+    for table in tables:
+        for level, here in table.covariates[name].rows_by_label(table.rows).items():
+            rows[level] = rows.get(level, 0.0) + here
+    return rows
+
+
+def merge_levels(table: Counted, rare: Mapping[str, Sequence[str]]) -> Counted:
+    """The table with its rare levels called ``other``."""
+    return table.with_covariates(
+        {name: column.renamed(dict.fromkeys(rare.get(name, ()), OTHER)) for name, column in table.covariates.items()}
+    )
+
+
+def schema_of(
+    tables: Sequence[Counted], edges: Mapping[str, tuple[float, ...]], rare: Mapping[str, Sequence[str]]
+) -> Schema:
+    """Levels in order, with ``other`` and ``missing`` last; bands are all there, with or without rows."""
+    return Schema(
+        tuple(
+            Covariate(name, _levels(tables, name, edges.get(name)), edges.get(name), level_order(rare.get(name, ())))
+            for name in tables[0].covariates
+        )
+    )
+
+
+def _levels(tables: Sequence[Counted], name: str, edges: tuple[float, ...] | None) -> tuple[str, ...]:
+    found = {level for table in tables for level in table.covariates[name].present()}
+    plain = level_order(found - {OTHER, MISSING}) if edges is None else band_labels(edges)
+    return (*plain, *(level for level in (OTHER, MISSING) if level in found))
+
+
+def refuse_identifiers(schema: Schema, tables: Sequence[Counted]) -> None:
+    """A column with nearly a level a row names people; groups of one tell nothing."""
+    rows = sum(max(float(table.rows.sum()), float(len(table.rows))) for table in tables)  # weights may be tiny
+    for covariate in schema.covariates:
+        levels = len(covariate.levels)
+        if levels > MOST_LEVELS or (levels > FEW_LEVELS and levels > rows / 2):
+            raise TableError(
+                f"covariate {covariate.name!r} has {levels:,} levels ({listed(covariate.levels, most=3)}) in "
+                f"{count_text(rows)} rows; expected at most {MOST_LEVELS}, and fewer than half the rows. Leave it out "
+                "with --covariates, cut numbers into bands with --bands, or merge rare levels with --merge-rare."
+            )

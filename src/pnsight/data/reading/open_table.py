@@ -1,0 +1,32 @@
+"""Opening tables: files and databases by their address, data frames and relations as they are."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from pnsight.data.reading.engine import Countable
+from pnsight.data.reading.files import open_files
+from pnsight.data.reading.narwhals_engine import FrameTable
+from pnsight.data.reading.sql_engine import SqlSource, SqlTable, sql_address
+
+Table: TypeAlias = Any
+"""A path to a CSV or Parquet file, or a pattern such as ``data/*.parquet`` for many; a table of a SQL database, as
+``URL::table``, ``URL::SELECT ...`` or `sql`; or a table of pandas, Polars, Arrow, DuckDB, Dask, Spark or Ibis."""
+
+
+def open_table(source: Table, role: str) -> Countable:
+    """The table, not yet read. `role` names it in messages: experimental, observational, ..."""
+    if isinstance(source, str) and not os.path.exists(source):
+        source = sql_address(source) or source
+    if isinstance(source, SqlSource):
+        return SqlTable.of(source, role)
+    if isinstance(source, str | os.PathLike):
+        return open_files(Path(source), role)
+    return FrameTable.of(source, role)
+
+
+def read_columns(source: Table, role: str) -> dict[str, list[Any]]:
+    """A whole small table as lists by column name."""
+    return open_table(source, role).columns()

@@ -1,0 +1,279 @@
+"""Tables and queries of SQL databases, counted by the database; through SQLAlchemy, which is an extra."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import add
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pnsight.data.reading.engine import (
+    CELLS,
+    MOST_GROUPS,
+    Cells,
+    Grouping,
+    Groups,
+    Report,
+    Span,
+    not_numbers,
+    reason,
+    refuse_repeated_names,
+)
+from pnsight.errors import TableError, did_you_mean, listed
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, Engine, Executable, FromClause
+
+_ADDRESS = re.compile(r"(?P<url>[A-Za-z][\w+.-]*://(?:\[[^\]]*\]|[^\[])*?)(?:::(?P<what>.*))?", re.DOTALL)
+_QUERY = re.compile(r"\s*(select|with|values)\b", re.IGNORECASE)
+_FETCHED = 10_000
+
+
+@dataclass(frozen=True)
+class SqlSource:
+    """A table or a query of a SQL database; `repr` leaves out the URL, which may hold a password."""
+
+    url: str = field(repr=False)
+    table: str | None = None
+    query: str | None = None
+
+
+def sql(url: str, *, table: str | None = None, query: str | None = None) -> SqlSource:
+    """A table of a SQL database, or the answer to a query, to be given to `read_study`.
+
+    Parameters
+    ----------
+    url
+        As SQLAlchemy writes it, for example ``sqlite:///trial.db`` or ``postgresql://user@host/base``.
+    table
+        Name of a table or view, if need be with its schema before a dot.
+    query
+        A SELECT in the database's own SQL.
+    """
+    if (table is None) == (query is None):
+        raise TableError(f"sql() was given table={table!r} and query={query!r}; give one of the two.")
+    return SqlSource(url, table, query)
+
+
+def sql_address(text: str) -> SqlSource | None:
+    """What ``URL::table`` or ``URL::SELECT ...`` means; None if the text is not a URL."""
+    address = _ADDRESS.fullmatch(text)
+    if address is None:
+        return None
+    what = (address["what"] or "").strip()
+    if not what:
+        raise TableError(
+            f"{_without_password(address['url'])!r} names a database but no table; write it as URL::TABLE or, "
+            "in quotes, 'URL::SELECT ...'."
+        )
+    return sql(address["url"], query=what) if _QUERY.match(what) else sql(address["url"], table=what)
+
+
+def _without_password(url: str) -> str:
+    return re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", url)
+
+
+def _sqlalchemy() -> ModuleType:
+    try:
+        import sqlalchemy
+    except ImportError:
+        raise TableError(
+            "SQL databases are read through SQLAlchemy; install it with: pip install 'pnsight[sql]'."
+        ) from None
+    return sqlalchemy
+
+
+@dataclass(frozen=True)
+class SqlTable:
+    """A table, view or query of a database."""
+
+    role: str
+    names: tuple[str, ...]
+    engine: Engine
+    source: FromClause
+
+    @classmethod
+    def of(cls, source: SqlSource, role: str) -> SqlTable:
+        """Connect, and find the columns."""
+        engine = _engine(source.url, role)
+        with _complaining(role):
+            if source.table is not None:
+                found = _table(engine, source.table, role)
+            else:
+                found = _query(engine, source.query or "", role)
+        names = [str(column.name) for column in found.columns]
+        return cls(role, tuple(names), engine, found)
+
+    def numeric(self, columns: Sequence[str]) -> SqlTable:
+        """The same table, once these columns are found to hold numbers only."""
+        sa = _sqlalchemy()
+        for name in columns:
+            column = self.source.c[name]
+            for value in self._fetch(sa.select(sa.func.min(column), sa.func.max(column)))[0]:
+                _refuse_no_number(value, name, self.role)
+        return self
+
+    def _number(self, name: str) -> ColumnElement[float]:
+        sa = _sqlalchemy()
+        number: ColumnElement[float] = sa.cast(self.source.c[name], sa.Double)
+        return number
+
+    def spans(self, columns: Sequence[str]) -> dict[str, Span]:
+        """The range of each of these numeric columns."""
+        sa = _sqlalchemy()
+        asked = [
+            ask(number) for number in map(self._number, columns) for ask in (sa.func.min, sa.func.max, sa.func.count)
+        ]
+        ((rows, *found),) = self._fetch(sa.select(sa.func.count(), *asked).select_from(self.source))
+        return {name: Span.of(found[3 * i : 3 * i + 3], int(rows)) for i, name in enumerate(columns)}
+
+    def cells(self, column: str, low: float, high: float, weight: str | None) -> Cells:
+        """The numbers from `low` to `high` in about `CELLS` cells of equal width, and one cell on either side."""
+        sa, number = _sqlalchemy(), self._number(column)
+        inside = sa.cast((number - low) / ((high - low) / CELLS), sa.Integer)
+        cell = sa.case((number < low, -1), (number > high, 2 * CELLS), else_=inside)
+        held = (
+            sa.select(cell.label("cell"), number.label("number"), self._weight(weight).label("weight"))
+            .where(number.is_not(None))
+            .subquery()
+        )
+        ends = sa.func.min(held.c.number), sa.func.max(held.c.number)
+        found = self._fetch(sa.select(*ends, sa.func.sum(held.c.weight)).group_by(held.c.cell))
+        return Cells(*np.array(found, dtype=np.float64).reshape(-1, 3).T)
+
+    def _weight(self, weight: str | None) -> ColumnElement[float]:
+        one: ColumnElement[float] = _sqlalchemy().literal(1.0)
+        return one if weight is None else self._number(weight)
+
+    def groups(self, grouping: Grouping, report: Report) -> Groups:
+        """Every distinct combination of the keys, at most `MOST_GROUPS` of them."""
+        sa = _sqlalchemy()
+        keys = [self._key(name, grouping).label(f"k{i}") for i, name in enumerate(grouping.keys)]
+        sums = self._sums(grouping)
+        held = sa.select(*keys, *(part.label(name) for name, part in sums.items())).subquery()
+        chosen = [held.c[key.name] for key in keys]
+        totals = [sa.func.sum(held.c[name]) for name in sums]
+        found = self._fetch(sa.select(*chosen, *totals).group_by(*chosen).limit(MOST_GROUPS))
+        columns = [np.array(column, dtype=object) for column in zip(*found, strict=True)]
+        columns = columns or [np.empty(0, dtype=object)] * (len(keys) + len(sums))
+        values = dict(zip(grouping.keys, columns, strict=False))
+        return Groups(values, *(column.astype(np.float64) for column in columns[len(keys) :]))
+
+    def _key(self, name: str, grouping: Grouping) -> ColumnElement[Any]:
+        if name not in grouping.edges:
+            column: ColumnElement[Any] = self.source.c[name]
+            return column
+        case, number = _sqlalchemy().case, self._number(name)
+        above = [case((number >= edge, 1), else_=0) for edge in grouping.edges[name][1:-1]]
+        band: ColumnElement[Any] = case((number.is_(None), -1), else_=reduce(add, above, _sqlalchemy().literal(0)))
+        return band
+
+    def _sums(self, grouping: Grouping) -> dict[str, ColumnElement[float]]:
+        weight = self._weight(grouping.weight)
+        if grouping.assignment is None:
+            return {"rows": weight}
+        chance = self._number(grouping.assignment)
+        return {"rows": weight, "treated": weight / chance, "untreated": weight / (1 - chance)}
+
+    def columns(self) -> dict[str, list[Any]]:
+        """The whole table, if it is small."""
+        found = self._fetch(_sqlalchemy().select(*self.source.columns))
+        return {name: [row[i] for row in found] for i, name in enumerate(self.names)}
+
+    def _fetch(self, statement: Executable) -> list[Sequence[Any]]:
+        """The rows of an answer, fetched in parts."""
+        with _complaining(self.role), self.engine.connect() as connection:
+            parts = connection.execution_options(stream_results=True).execute(statement).partitions(_FETCHED)
+            return [tuple(row) for part in parts for row in part]
+
+
+def _engine(url: str, role: str) -> Engine:
+    sa = _sqlalchemy()
+    shown = _without_password(url)
+    try:
+        engine: Engine = sa.create_engine(url, poolclass=sa.NullPool)
+    except sa.exc.NoSuchModuleError:
+        raise TableError(
+            f"the {role} table {shown!r} is of a kind of database that SQLAlchemy does not know; expected for example "
+            "sqlite:///FILE or postgresql://USER@HOST/BASE."
+        ) from None
+    except (sa.exc.ArgumentError, ValueError):
+        raise TableError(f"the {role} table {shown!r} is not a URL that SQLAlchemy understands; check it.") from None
+    except ImportError as error:
+        raise TableError(f"the {role} table {shown!r} needs a driver: {error}. Install it with pip.") from None
+    if engine.dialect.name == "sqlite":
+        _refuse_no_file(engine.url.database, shown, role)
+    return engine
+
+
+def _refuse_no_file(file: str | None, shown: str, role: str) -> None:
+    """SQLite would make the file, or a database in memory, with nothing in it."""
+    if not file:
+        raise TableError(f"the {role} table {shown!r} names no file; write it as sqlite:///FILE::TABLE.")
+    if not Path(file).is_file():
+        raise TableError(f"the {role} table {shown!r}: there is no file {file!r}; check the path.")
+
+
+@contextmanager
+def _complaining(role: str) -> Iterator[None]:
+    """Errors of the database as the user's."""
+    exc = _sqlalchemy().exc
+    try:
+        yield
+    except exc.DBAPIError as error:
+        raise TableError(f"the {role} table cannot be read; the database says: {reason(error.orig)}") from None
+    except exc.SQLAlchemyError as error:
+        raise TableError(f"the {role} table cannot be read: {reason(error)}") from None
+
+
+def _table(engine: Engine, name: str, role: str) -> FromClause:
+    """A table or view; a dot may part its schema from its name."""
+    sa = _sqlalchemy()
+    inspector = sa.inspect(engine)
+    schema, _, bare = name.rpartition(".")
+    for place, table in ((None, name), (schema or None, bare)):
+        if inspector.has_table(table, schema=place):
+            columns = [_column(entry) for entry in inspector.get_columns(table, schema=place)]
+            found: FromClause = sa.table(table, *columns, schema=place)
+            return found
+    known = [*inspector.get_table_names(), *inspector.get_view_names()]
+    raise TableError(
+        f"the {role} table: the database has no table {name!r}; it has {listed(known) or 'none'}."
+        + did_you_mean(name, known)
+    )
+
+
+def _column(entry: Any) -> ColumnElement[Any]:
+    """Values as the driver gives them, but for yes and no, which some databases keep as numbers."""
+    sa = _sqlalchemy()
+    kind = sa.Boolean if isinstance(entry["type"], sa.Boolean) else None
+    column: ColumnElement[Any] = sa.column(entry["name"], kind)
+    return column
+
+
+def _query(engine: Engine, query: str, role: str) -> FromClause:
+    """A query as the user wrote it, within ours."""
+    sa = _sqlalchemy()
+    text = sa.text(query.strip().rstrip(";").replace(":", "\\:"))  # a colon is the user's, not a parameter of ours
+    with engine.connect() as connection:
+        names = list(connection.execute(sa.select(sa.text("*")).select_from(text.columns().subquery()).limit(0)).keys())
+    refuse_repeated_names([re.sub(r":\d+$", "", name) for name in names], f"the {role} table")  # SQLite numbers them
+    found: FromClause = text.columns(*(sa.column(name) for name in names)).subquery()
+    return found
+
+
+def _refuse_no_number(value: Any, name: str, role: str) -> None:
+    """Databases order text after numbers, so if there is text then the largest value is."""
+    try:
+        number = float(value) if value is not None else 0.0
+    except (TypeError, ValueError):
+        number = float("nan")
+    if isinstance(value, str) or number != number:
+        raise not_numbers(name, role, repr(value))

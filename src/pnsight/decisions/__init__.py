@@ -1,0 +1,40 @@
+"""From bounds to decisions: who should be treated, what to ask first, whom to look at, and whom a budget is for."""
+
+from __future__ import annotations
+
+from pnsight.decisions.ranking import Ranking, rank
+from pnsight.decisions.rule import (
+    NONE,
+    NOT,
+    TREAT,
+    UNCERTAIN,
+    Decisions,
+    decide,
+    decided,
+    decisions,
+    refuse_threshold,
+    usual_threshold,
+)
+from pnsight.decisions.selection import Selection, select
+from pnsight.decisions.value_of_information import Questions, ask, ask_beyond, left_open
+
+__all__ = [
+    "NONE",
+    "NOT",
+    "TREAT",
+    "UNCERTAIN",
+    "Decisions",
+    "Questions",
+    "Ranking",
+    "Selection",
+    "ask",
+    "ask_beyond",
+    "decide",
+    "decided",
+    "decisions",
+    "left_open",
+    "rank",
+    "refuse_threshold",
+    "select",
+    "usual_threshold",
+]

@@ -1,0 +1,254 @@
+"""Which people to sample more of: where further rows are expected to settle most decisions.
+
+A decision is uncertain for one of two reasons. The true bounds may lie on both sides of the threshold: then no rows
+help. Or rows are lacking, and an interval reaches across it. This says where rows would help, without fitting again:
+how much of the doubt they would leave (`doubt`, with `reach`), and what would then be decided (`outlook`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from pnsight._tabular import Tabular
+from pnsight._text import number_of
+from pnsight.data.law import FloatArray
+from pnsight.data.schema import Codes, QueryLike
+from pnsight.data.study import People, Study
+from pnsight.decisions.planning.expected_decisions import ALL, NONE, Outlook
+from pnsight.decisions.planning.variance_left import Crowd, Table, arms_of, doubt_left, split
+from pnsight.decisions.ranking import best_more_general
+from pnsight.decisions.rule import UNCERTAIN, Decisions, decided
+from pnsight.errors import ModelError, QueryError, listed
+from pnsight.estimands import asking
+from pnsight.estimands.estimand import Question
+from pnsight.estimands.resolve import ROUNDING
+from pnsight.models import Model, ResponseTypeModel
+from pnsight.queries import lattice
+from pnsight.queries.bound_table import plain_numbers, refuse_level
+
+MOST_CANDIDATES = 500
+"""Groups that fix two covariates are compared if all are no more than this, else those that fix one."""
+
+MOST_ROWS = 1e12
+"""More rows than this there are of nothing that is sampled."""
+
+BETTER = 1.05
+"""A group is listed if it settles more than every more general one, by this factor."""
+
+
+@dataclass(frozen=True, repr=False)
+class Plan(Tabular):
+    """Groups to sample more of, those that settle most decisions first; all shares are of everyone.
+
+    Arrays have shape (groups,).
+
+    Attributes
+    ----------
+    queries : the groups
+    share : share of the people who are in the group
+    uncertain : who are in the group and whose decision is uncertain now
+    stays : who are in the group and are expected to stay uncertain with unlimited rows of both tables
+    change : expected change of the share of people, in the group or not, whose decision is uncertain
+    treat, leave : expected change of the share decided to treat, and not to treat
+    fresh : share of people whose decision a fresh fit without further rows is expected to leave uncertain
+    at_random : the expected change if the rows came from everyone
+    rows, table : what is added
+    deciding : when a decision is made, in words
+    notes : what a reader should know
+    """
+
+    queries: Sequence[str]
+    share: FloatArray
+    uncertain: FloatArray
+    stays: FloatArray
+    change: FloatArray
+    treat: FloatArray
+    leave: FloatArray
+    fresh: float
+    at_random: float
+    rows: float
+    table: Table
+    deciding: str
+    notes: tuple[str, ...]
+
+    @property
+    def caption(self) -> str:
+        """What is expected, and of what."""
+        into = "half to each table" if self.table == "both" else f"to the {self.table} table"
+        return (
+            f"experimental: expected change of the share of people whose decision is uncertain ({self.deciding}), "
+            f"if {self.rows:,.0f} rows from the group are added {into}"
+        )
+
+    def columns(self) -> dict[str, list[Any]]:
+        """The group, its share of the people, who is uncertain and who stays so, and what would change."""
+        shares = {"share": self.share, "uncertain": self.uncertain, "stays": self.stays}
+        changes = {"change": self.change, "treat": self.treat, "not": self.leave}
+        plain = {name: plain_numbers(values) for name, values in {**shares, **changes}.items()}
+        return {"query": list(self.queries), **plain}
+
+
+def plan(
+    model: Model,
+    threshold: float | None = None,
+    rows: float = 1000,
+    table: Table = "experimental",
+    candidates: QueryLike = None,
+    top: int = 10,
+    level: float = 0.9,
+    least_share: float = 0.02,
+    random_state: int = 0,
+    **options: Any,
+) -> Plan:
+    """Which groups to sample more of, so that most decisions are settled. Experimental.
+
+    People are decided on by their full profile, and cautiously: where the whole interval of the deciding end agrees. A
+    change is that of a fresh fit with the rows against a fresh fit without them.
+
+    Parameters
+    ----------
+    model
+        A response-type model with intervals.
+    threshold
+        Treat where the quantity is at least this; by default as `decide` has it.
+    rows, table
+        How many rows are added, drawn at random from the people of a group, and to which table: ``"experimental"``,
+        ``"observational"``, or half to each, ``"both"``. The trial treats the same share of them as so far.
+    candidates, least_share
+        Groups to compare, as queries. By default those that fix one or two covariates and hold at least this share of
+        the people, of which the ones are listed that settle more than every more general one.
+    top
+        How many to list.
+    level
+        Confidence of the decisions.
+    random_state
+        Seed of the people drawn where profiles are too many to look at them all.
+    options
+        Further arguments of `model.bounds`, such as `quantity` and `population`.
+    """
+    fitted = _with_intervals(model)
+    _refuse_bad_arguments(fitted.study, rows, table, top, level, least_share)
+    population = options.get("population")
+    codes, share, compared = _groups(fitted, candidates, least_share, population)
+    crowd, question = Crowd.of(fitted, population, random_state), _question(fitted, options)
+    now = decided(fitted.bounds(crowd.codes, level=level, **options), threshold, cautious=True)
+    outlook = _outlook(fitted, now, question)
+    groups = np.concatenate([codes, fitted.schema.encode(None)])  # everyone last
+    added = crowd.added(groups, np.append(share, 1.0), split(fitted.study, rows, table))
+    treat, leave = (gain @ crowd.share for gain in outlook.gains(doubt_left(fitted, question, crowd, added)))
+    change = -(treat + leave)
+    order = _best(codes, -change[:-1], given=candidates is not None)[:top]
+    uncertain, stays = crowd.share * (now.decision == UNCERTAIN), crowd.share * outlook.uncertain(NONE)[0]
+    covers = lattice.match(codes[order], crowd.codes)
+    notes = (*now.answers.notes, *compared, *_notes(uncertain.sum(), stays.sum(), float(change[-1]), rows))
+    return Plan(
+        fitted.schema.format(codes[order]),
+        share[order],
+        covers @ uncertain,
+        covers @ stays,
+        change[order],
+        treat[order],
+        leave[order],
+        float(outlook.uncertain(ALL)[0] @ crowd.share),
+        float(change[-1]),
+        rows,
+        table,
+        now.caption,
+        notes,
+    )
+
+
+def _groups(
+    model: ResponseTypeModel, candidates: QueryLike, least_share: float, population: People | None
+) -> tuple[Codes, FloatArray, tuple[str, ...]]:
+    """Groups to compare, the share of the people in each, and which they are in words."""
+    schema = model.schema
+    if candidates is not None:
+        codes = schema.encode(candidates)
+        share = model.shares(codes, population)
+        if not (share > 0).all():
+            nobody = listed(map(repr, schema.format(codes[share <= 0])))
+            raise QueryError(f"nobody is in {nobody}, so no rows can come from there; leave it out.")
+        return codes, share, ()
+    fixed = 2 if lattice.general_size(schema, 2) <= MOST_CANDIDATES else 1
+    codes = lattice.general_queries(schema, fixed)
+    share = model.shares(codes, population)
+    enough = share >= least_share - ROUNDING
+    told = f"{number_of(int(enough.sum()), 'group')} that fix up to {number_of(fixed, 'covariate')} and hold at least "
+    return codes[enough], share[enough], (f"{told}{least_share:.1%} of the people were compared",)
+
+
+def _best(codes: Codes, settles: FloatArray, given: bool) -> npt.NDArray[np.intp]:
+    """Groups by the share they settle, most first; near-copies of more general ones are left out unless given."""
+    order = np.argsort(-settles, kind="stable")
+    if given:
+        return order
+    general = np.nan_to_num(best_more_general(codes, settles), nan=-np.inf)
+    return order[(settles >= BETTER * general)[order]]
+
+
+def _question(model: ResponseTypeModel, options: Mapping[str, Any]) -> Question:
+    """What the model is asked, as its `bounds` reads it."""
+    asked = {name: options[name] for name in ("quantity", "payoffs", "assume", "refine") if name in options}
+    return asking(**asked, otherwise=model.quantity)
+
+
+def _outlook(model: ResponseTypeModel, now: Decisions, question: Question) -> Outlook:
+    answers = now.answers
+    return Outlook(
+        np.stack([answers.lower, answers.upper]),
+        np.stack([answers.standard_error("lower"), answers.standard_error("upper")]),
+        model.choices_.factor or 1.0,
+        NormalDist().inv_cdf((1 + (answers.level or 0)) / 2),
+        now.threshold,
+        question.span,
+    )
+
+
+def _notes(uncertain: float, stays: float, at_random: float, rows: float) -> tuple[str, ...]:
+    return (
+        f"uncertain now: {uncertain:.1%} of the people; {stays:.1%} are expected to stay so with unlimited rows of "
+        "both tables, as their bounds lie on both sides of the threshold",
+        f"if {rows:,.0f} rows from everyone were added instead: {at_random:+.6f}",
+    )
+
+
+def _with_intervals(model: Model) -> ResponseTypeModel:
+    """The model, if it knows how its errors go together."""
+    _ = model.study
+    if not isinstance(model, ResponseTypeModel):
+        raise ModelError(
+            f"planning needs the intervals of a response-types model, and this is a {model.name} model; fit one with "
+            "pnsight fit --model response-types (ResponseTypeModel())."
+        )
+    if model.choices_.factor is None:
+        raise ModelError(
+            "planning needs intervals, and this model was fitted without; fit it again with --intervals "
+            "(intervals=True)."
+        )
+    if not arms_of(model.study).all():
+        raise ModelError(
+            "planning sets further rows beside those at hand, and all counts of an arm or a table are withheld in this "
+            "model; plan with the model that it was exported from."
+        )
+    return model
+
+
+def _refuse_bad_arguments(study: Study, rows: float, table: str, top: int, level: float, least_share: float) -> None:
+    if table not in get_args(Table):
+        raise QueryError(f"rows cannot be added to {table!r}; expected {listed(get_args(Table))}.")
+    if table != "experimental" and study.observational is None:
+        raise QueryError(f"rows are to be added to {table}, but there is no observational table; use experimental.")
+    if not 0 < rows <= MOST_ROWS:
+        raise QueryError(f"{rows:g} rows are to be added; give a number above 0, at most {MOST_ROWS:g}.")
+    if top < 1:
+        raise QueryError(f"the top {top} are asked for; give a number of at least 1.")
+    refuse_level(level)
+    if not 0 <= least_share <= 1:
+        raise QueryError(f"the least share of people is {least_share}; give a number from 0 to 1.")

@@ -1,0 +1,191 @@
+"""Which subpopulations stand out: the best by a bound, without near-copies of one another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from pnsight._tabular import Tabular
+from pnsight._text import number_of
+from pnsight.data.law import FloatArray
+from pnsight.data.schema import OPEN, Codes, Schema
+from pnsight.decisions.winners_curse import LEAST_TOLD, NOT_KNOWN, overestimation
+from pnsight.errors import QueryError, listed
+from pnsight.estimands.resolve import ROUNDING
+from pnsight.models import Model
+from pnsight.models.base import least_rows
+from pnsight.queries import lattice
+from pnsight.queries.bound_table import BoundTable, plain_numbers
+
+By: TypeAlias = Literal["lower", "upper", "benefit", "harm"]
+"""What to rank by: an end of the bounds, or the lower end of the bounds on benefit or on harm."""
+
+_QUANTITIES = ("benefit", "harm")
+
+NOBODY_KNOWN_HARMED = (
+    "No group has a lower bound on harm above 0: the tables do not show that anybody is harmed, nor that nobody is."
+)
+"""What to say where a ranking by harm finds no group above 0."""
+
+MOST_CANDIDATES = 200_000
+"""All queries are looked at if they are no more than this, unless another number is given."""
+
+MOST_FIXED = 3
+"""Covariates that a candidate may fix where not all queries are looked at."""
+
+
+@dataclass(frozen=True, repr=False)
+class Ranking(Tabular):
+    """The best subpopulations by one end of their bounds, each better than every more general one.
+
+    Attributes
+    ----------
+    answers : bounds of the queries listed, best first
+    by : what they are ranked by
+    share : shape (queries,)
+        Share of the people that each describes.
+    adds : shape (queries,)
+        By how much it exceeds the best of all more general queries; NaN where there is none.
+    overestimated : by how much the estimates listed are too high on average, because they are the best of many; None
+        for a model without intervals
+    notes : what was looked at, and how to read it
+    """
+
+    answers: BoundTable
+    by: By
+    share: FloatArray
+    adds: FloatArray
+    overestimated: float | None
+    notes: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    @property
+    def caption(self) -> str:
+        """What the ranking is by."""
+        return f"subpopulations by the {_end(self.by)} bound on {self.answers.quantity}"
+
+    def columns(self) -> dict[str, list[Any]]:
+        """The query, its share of the people, what it adds, then the columns of its answer."""
+        return self.answers.columns(beside={"share": plain_numbers(self.share), "adds": plain_numbers(self.adds)})
+
+
+def rank(
+    model: Model,
+    top: int = 20,
+    by: By = "lower",
+    margin: float = 0.01,
+    least_share: float = 0.01,
+    least_support: float = 100,
+    most_candidates: int = MOST_CANDIDATES,
+    **options: Any,
+) -> Ranking:
+    """The best subpopulations by a bound, among queries that are worth telling apart.
+
+    Parameters
+    ----------
+    model
+        A fitted model.
+    top
+        How many to list.
+    by
+        ``"lower"``, ``"upper"``, or ``"benefit"`` or ``"harm"``, the lower bound on that. Where the model gives
+        intervals, the low end of the bound's interval decides, since the best of many estimates is too high on average.
+    margin
+        A query is listed only if it exceeds every more general query, with more covariates open, by this much.
+    least_share, least_support
+        Share of the people, and rows in each table, that a query must have to be looked at.
+    most_candidates
+        All queries are looked at if they are no more than this; otherwise those that fix up to three covariates, or
+        fewer if those are too many as well.
+    options
+        Further arguments of `model.bounds`, such as `quantity` and `level`.
+    """
+    _refuse_bad_arguments(top, by, margin, least_share, most_candidates)
+    if by in _QUANTITIES:
+        options = {**options, "quantity": _asked_by(by, options.get("quantity"))}
+    codes, looked_at = _candidates(model.schema, most_candidates)
+    share = model.shares(codes, options.get("population"))
+    enough = (share >= least_share - ROUNDING) & (least_rows(model.study, model.counts(codes)) >= least_support)
+    codes, share = codes[enough], share[enough]
+    answers = model.bounds(codes, **options)
+    end = _end(by)
+    estimate: FloatArray = getattr(answers, end)
+    merit = np.minimum(estimate, answers.interval(end)[0]) if answers.level else estimate
+    adds = merit - best_more_general(codes, merit)
+    fresh = np.flatnonzero((adds >= margin) | (np.isnan(adds) & ~np.isnan(merit)))
+    chosen = fresh[np.argsort(-merit[fresh], kind="stable")][:top]
+    too_high = overestimation(answers, end, np.isin(np.arange(len(codes)), chosen).astype(np.float64))
+    notes: tuple[str, ...] = (f"{looked_at}; {_told_enough(len(codes), least_share, least_support)}",)
+    if too_high is None:
+        notes += (NOT_KNOWN,)
+    elif len(chosen):
+        notes += (_told_caution(end, answers.level or 0.0, float((estimate - merit)[chosen].mean()), too_high),)
+    return Ranking(answers.take(chosen), by, share[chosen], adds[chosen], too_high, answers.notes + notes)
+
+
+def _asked_by(by: By, quantity: str | None) -> str:
+    """The quantity that is ranked by, which no other may have been asked for beside."""
+    if quantity not in (None, by):
+        raise QueryError(f"groups are to be ranked by {by}, and {quantity} is asked for; leave one of the two out.")
+    return by
+
+
+def _told_caution(end: str, level: float, below: float, too_high: float) -> str:
+    """By what groups are ranked where there are intervals, and how far the best are still overestimated."""
+    where = f"where the {level:.0%} interval of the {end} bound begins"
+    by = f"ranked with caution: by {where}, on average {below:.3f} below it"
+    if too_high < LEAST_TOLD:
+        return by
+    return f"{by}; being the best of many, the bounds listed are about {too_high:.3f} too high on average"
+
+
+def _told_enough(found: int, least_share: float, least_support: float) -> str:
+    return (
+        f"{found:,} of them describe at least {100 * least_share:.4g}% of the people and have at least "
+        f"{least_support:g} rows in each table"
+    )
+
+
+def _end(by: By) -> Literal["lower", "upper"]:
+    return "upper" if by == "upper" else "lower"
+
+
+def _candidates(schema: Schema, most: int) -> tuple[Codes, str]:
+    """Queries to look at, and which those are in words."""
+    if schema.mask_size <= most:
+        return lattice.mask_queries(schema), f"all {schema.mask_size:,} groups were looked at"
+    fixed = max(k for k in range(MOST_FIXED + 1) if lattice.general_size(schema, k) <= most)
+    found = lattice.general_queries(schema, fixed)
+    return found, (
+        f"{len(found):,} groups that fix up to {number_of(fixed, 'covariate')} were looked at; all "
+        f"{schema.mask_size:,} are too many"
+    )
+
+
+def best_more_general(codes: Codes, merit: FloatArray) -> FloatArray:
+    """The highest merit among all more general queries of each query that are given too, NaN if there are none."""
+    place = {query.tobytes(): row for row, query in enumerate(codes)}
+    best = np.full(len(codes), np.nan)
+    for row in np.argsort((codes != OPEN).sum(axis=1), kind="stable"):  # those that fix fewer covariates come first
+        for parent in lattice.one_less_fixed(codes[row])[1:]:
+            above = place.get(parent.tobytes())
+            if above is not None:
+                best[row] = np.fmax(best[row], np.fmax(best[above], merit[above]))
+    return best
+
+
+def _refuse_bad_arguments(top: int, by: str, margin: float, least_share: float, most_candidates: int) -> None:
+    if by not in get_args(By):
+        raise QueryError(f"cannot rank by {by!r}; expected {listed(get_args(By))}.")
+    if top < 1:
+        raise QueryError(f"the top {top} are asked for; give a number of at least 1.")
+    if most_candidates < 1:
+        raise QueryError(f"at most {most_candidates} queries are to be looked at; give a number of at least 1.")
+    if not margin >= 0:
+        raise QueryError(f"the margin is {margin}; give how much a query must add, at least 0.")
+    if not 0 <= least_share <= 1:
+        raise QueryError(f"the least share of people is {least_share}; give a number from 0 to 1.")

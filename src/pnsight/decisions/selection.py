@@ -1,0 +1,265 @@
+"""Whom to treat with a budget: the profiles that gain most for what they cost.
+
+Exact profiles do not overlap, so people are counted once. For each of them three numbers say what treating one person
+of the profile brings:
+
+- ``guaranteed``, the lower bound: at least this share respond if treated and would not otherwise;
+- ``best_case``, the upper bound: at most this share do;
+- ``net``, P(y_x) - P(y_x'): by how much more of them respond if all are treated than if none is. It is identified, and
+  is those whom the treatment helps less those whom it harms, so for PNS it is never above the lower bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from pnsight._tabular import Tabular
+from pnsight._text import percent
+from pnsight.data.law import FloatArray
+from pnsight.data.schema import Codes, Schema
+from pnsight.data.study import Study
+from pnsight.decisions.rule import cautious_ends
+from pnsight.decisions.winners_curse import LEAST_TOLD, NOT_KNOWN, overestimation
+from pnsight.errors import ModelError, QuantityError, QueryError, listed
+from pnsight.estimands.resolve import OK, ROUNDING
+from pnsight.models import Model
+from pnsight.models.base import LawModel, least_rows
+from pnsight.models.response_types.marginalise import MOST_LISTED
+from pnsight.queries import lattice
+from pnsight.queries.bound_table import BoundTable, plain_numbers
+
+Gain: TypeAlias = Literal["guaranteed", "net", "best_case"]
+"""What a budget is spent for."""
+
+GAINS = ("pns", "benefit")
+"""Quantities that say what treating a person of a profile brings."""
+
+_LARGEST = 1e15
+"""Amounts beyond this, or below its inverse, are slips of the pen whose products would overflow."""
+
+Cost: TypeAlias = float | Mapping[str, float]
+
+
+@dataclass(frozen=True, repr=False)
+class Selection(Tabular):
+    """Profiles in the order in which a budget is spent on them, all that gain something.
+
+    Numbers of people are shares of the population unless `people` says how many it has. All arrays have shape
+    (profiles,).
+
+    Attributes
+    ----------
+    answers : bounds of each profile
+    crowd : people of the profile
+    treated : how many of them the budget is enough for
+    price : what treating one of them costs
+    guaranteed, net, best_case : what treating one of them brings
+    people : people in the population; None if numbers are shares
+    notes : what a reader should know
+    """
+
+    answers: BoundTable
+    crowd: FloatArray
+    treated: FloatArray
+    price: FloatArray
+    guaranteed: FloatArray
+    net: FloatArray
+    best_case: FloatArray
+    people: float | None
+    notes: tuple[str, ...]
+
+    @property
+    def caption(self) -> str:
+        """Whom the budget is enough for, and what it brings."""
+        total = {
+            name: f"{number:,.4g}" if self.people is None else f"{number:,.1f}"
+            for name, number in self.totals().items()
+        }
+        of = "of the population" if self.people is None else f"of {self.people:,.0f} people"
+        net = "" if np.isnan(self.net).all() else f"; net of those harmed, {total['net']} more respond than untreated"
+        gain = "respond because of it" if self.answers.quantity == "pns" else f"is the {self.answers.quantity}"
+        ends = f"at least {total['guaranteed']} and at most {total['best_case']}"
+        return f"treat {total['treated']} {of}: {ends} {gain}{net}"
+
+    def totals(self) -> dict[str, float]:
+        """What is spent, people treated, and the gain of all of them together."""
+        return {name: float(values.sum()) for name, values in self._amounts(self.treated).items()}
+
+    def columns(self) -> dict[str, list[Any]]:
+        """One row for each profile treated: its people, what is spent, those treated and their gain together."""
+        some = np.flatnonzero(self.treated > 0)
+        amounts = {"people": self.crowd, **self._amounts(self.treated)}
+        return self.answers.take(some).columns({name: plain_numbers(values[some]) for name, values in amounts.items()})
+
+    def curve(self) -> dict[str, list[Any]]:
+        """Gain against what is spent, were it enough for the first profile, the first two, and so on to all that gain.
+
+        Between two points the gain grows evenly, since part of a profile can be treated.
+        """
+        amounts = self._amounts(self.crowd)
+        return {name: plain_numbers(np.append(0.0, np.cumsum(values))) for name, values in amounts.items()}
+
+    def _amounts(self, treated: FloatArray) -> dict[str, FloatArray]:
+        """What is spent and gained in each profile if so many are treated."""
+        gains = {"guaranteed": self.guaranteed, "net": self.net, "best_case": self.best_case}
+        return {"spent": treated * self.price, "treated": treated, **{name: treated * gains[name] for name in gains}}
+
+
+def select(
+    model: Model,
+    budget: float,
+    people: float | None = None,
+    cost: Cost | None = None,
+    by: Gain = "guaranteed",
+    cautious: bool = False,
+    least_support: float = 0,
+    **options: Any,
+) -> Selection:
+    """Whom to treat with a budget, profile by profile, and what is gained at least, net, and at most.
+
+    Parameters
+    ----------
+    model
+        A fitted model.
+    budget
+        How many people can be treated: a share of the population, a number if `people` is given, or money if `cost` is
+        given too.
+    people
+        How many people the population has.
+    cost
+        What it costs to treat one person; or a mapping from queries to costs, of which the last that fits counts.
+    by
+        What to spend it for: ``"guaranteed"``, ``"net"`` or ``"best_case"``. Those who gain most per cost come first;
+        profiles that gain nothing are left out even if the budget would be enough.
+    cautious
+        Take for guaranteed the low end of the lower bound's interval, and for the best case the high end of the upper
+        bound's; for models that give intervals.
+    least_support
+        Rows in each table that a profile must have to be considered.
+    options
+        Further arguments of `model.bounds`, such as `level`. The quantity must be a gain: ``"pns"`` or ``"benefit"``.
+    """
+    _refuse_bad_arguments(budget, people, cost, by)
+    if by == "net" and not isinstance(model, LawModel):
+        raise ModelError(f"a {model.name} model knows bounds, not the net effect; fit response-types or plug-in.")
+    codes = possible_profiles(model.study)
+    answers = model.bounds(codes, **options)
+    _refuse_no_gain(answers.quantity)
+    share, price = model.shares(codes, options.get("population")), _prices(model.schema, codes, cost)
+    lower, upper = cautious_ends(answers) if cautious else (answers.lower, answers.upper)
+    gains = {"guaranteed": lower, "net": np.where(answers.status == OK, _net(model, codes), np.nan), "best_case": upper}
+    enough = least_rows(model.study, model.counts(codes)) >= least_support
+    order = _by_merit(gains[by] / price, gains["net"] / price, np.where(enough, share, 0.0))
+    crowd = share[order] * (people or 1.0)
+    before = np.append(0.0, np.cumsum(crowd * price[order]))[:-1]
+    treated = np.clip((budget - before) / price[order], 0.0, crowd)
+    return Selection(
+        answers.take(order),
+        crowd,
+        treated,
+        price[order],
+        **{name: values[order] for name, values in gains.items()},
+        people=people,
+        notes=(
+            *answers.notes,
+            *_left_out(answers, share, enough),
+            *_cautions(answers, order, treated, gains["net"][order]),
+        ),
+    )
+
+
+def possible_profiles(study: Study) -> Codes:
+    """All profiles if they can be listed, else those that have rows."""
+    return lattice.exact_queries(study.schema) if study.schema.exact_size <= MOST_LISTED else study.profiles
+
+
+def _net(model: Model, codes: Codes) -> FloatArray:
+    """P(y_x) - P(y_x') of each profile, NaN for a model that does not know the law."""
+    if not isinstance(model, LawModel):
+        return np.full(len(codes), np.nan)
+    law = model.law(codes)
+    return law.a - law.b
+
+
+def _prices(schema: Schema, codes: Codes, cost: Cost | None) -> FloatArray:
+    """What treating one person of each profile costs, shape (profiles,)."""
+    if not isinstance(cost, Mapping):
+        return np.full(len(codes), 1.0 if cost is None else cost)
+    price = np.full(len(codes), np.nan)
+    for query, amount in cost.items():
+        price[lattice.covered(codes, schema.encode(query)[0])] = amount
+    if np.isnan(price).any():
+        some = schema.format(codes[np.isnan(price)][:1])[0]
+        raise QueryError(f"no cost is given for {some!r}; give one for everyone too, under the empty query ''.")
+    return price
+
+
+def _by_merit(merit: FloatArray, tie: FloatArray, share: FloatArray) -> npt.NDArray[np.intp]:
+    """Profiles that have people and gain something, most first; those that gain alike by what ties are broken with."""
+    order = np.lexsort((-np.nan_to_num(tie, nan=-np.inf), -np.nan_to_num(merit, nan=-np.inf)))
+    return order[(merit[order] > 0) & (share[order] > 0)]
+
+
+def _left_out(answers: BoundTable, share: FloatArray, enough: npt.NDArray[np.bool_]) -> list[str]:
+    """Who was not considered, and why."""
+    people = {
+        "without an answer": float(share[answers.status != OK].sum()),
+        "with too few rows": float(share[~enough & (answers.status == OK)].sum()),
+        "without any row": 1 - float(share.sum()),
+    }
+    return [
+        f"{percent(size)} of the people have a profile {why} and are not considered"
+        for why, size in people.items()
+        if size > ROUNDING
+    ]
+
+
+def _cautions(answers: BoundTable, order: npt.NDArray[np.intp], treated: FloatArray, net: FloatArray) -> list[str]:
+    """What may be worse than it looks."""
+    weights = np.zeros(len(answers))
+    weights[order] = treated
+    too_high = overestimation(answers, "lower", weights)
+    harmed = int(((net < 0) & (treated > 0)).sum())
+    told = [NOT_KNOWN] if too_high is None else []
+    if too_high is not None and too_high >= LEAST_TOLD and treated.any():
+        told.append(
+            f"being the best of many, the lower bounds of those treated are about {too_high:.3f} too high on average, "
+            f"{too_high * treated.sum():,.4g} in all"
+        )
+    if harmed:
+        told.append(f"of the profiles treated, {harmed:,} would have fewer respond than untreated: more are harmed")
+    return told
+
+
+def _refuse_no_gain(quantity: str) -> None:
+    if quantity not in GAINS:
+        raise QuantityError(
+            f"{quantity} is not what treating a person brings, so a budget cannot be spent for it; use one of "
+            f"{listed(GAINS)}."
+        )
+
+
+def _refuse_bad_arguments(budget: float, people: float | None, cost: Cost | None, by: str) -> None:
+    if by not in get_args(Gain):
+        raise QueryError(f"cannot spend a budget by {by!r}; expected {listed(get_args(Gain))}.")
+    if not 0 <= budget <= _LARGEST:
+        raise QueryError(f"the budget is {budget:g}; give a number of at least 0, at most {_LARGEST:g}.")
+    if people is not None and not 1 / _LARGEST <= people <= _LARGEST:
+        raise QueryError(f"the population has {people:g} people; give a number above 0, at most {_LARGEST:g}.")
+    if people is None and cost is not None:
+        raise QueryError(
+            "a cost is given, but not for how many people; say how many there are with --people (people=)."
+        )
+    if people is None and budget > 1:
+        raise QueryError(
+            f"the budget is {budget:g}; without a number of people it is a share of the population, at most 1. "
+            "Say how many people there are with --people (people=)."
+        )
+    for amount in cost.values() if isinstance(cost, Mapping) else [] if cost is None else [cost]:
+        if not 1 / _LARGEST <= amount <= _LARGEST:
+            raise QueryError(f"a cost is {amount:g}; give what treating one costs, above 0, at most {_LARGEST:g}.")

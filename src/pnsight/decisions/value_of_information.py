@@ -1,0 +1,192 @@
+"""What would knowing more change? Which question about a partly described person is worth asking, and which was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pnsight._tabular import Tabular
+from pnsight._text import percent
+from pnsight.data.law import FloatArray
+from pnsight.data.schema import OPEN, Codes, QueryLike
+from pnsight.decisions.rule import NONE, NOT, TREAT, UNCERTAIN, Decisions, decide, decided
+from pnsight.errors import QueryError
+from pnsight.models import Model
+from pnsight.queries import lattice
+from pnsight.queries.bound_table import BoundTable, plain_numbers
+
+NEVER = 1e-9
+"""Probabilities up to this are none, but for rounding."""
+
+
+@dataclass(frozen=True, repr=False)
+class Questions(Tabular):
+    """For one query: the decision as things are, and after each possible answer to each question that is open.
+
+    A question asks for one covariate that the query leaves open; an answer is one of its levels. All but `now` have one
+    entry for each answer to each question, shape (answers,).
+
+    Attributes
+    ----------
+    now : the decision for the query itself
+    after : the decisions with one more covariate known
+    covariate, level : what is asked, and the answer
+    probability : of the answer among people whom the query describes; NaN if there are none
+    """
+
+    now: Decisions
+    after: Decisions
+    covariate: Sequence[str]
+    level: Sequence[str]
+    probability: FloatArray
+
+    @property
+    def caption(self) -> str:
+        """The decision as things are."""
+        return f"as things are: {self.now.words()[0]}"
+
+    @property
+    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Which question to ask, or why none; and what a reader of the answers should know."""
+        return (self.advice, *self.now.answers.notes)
+
+    @property
+    def advice(self) -> str:
+        """Which question to ask, or why none."""
+        columns = self.columns()
+        if not columns["covariate"]:
+            return "every covariate is known: there is nothing to ask"
+        best = columns["changes"][0]
+        if best is None:
+            return "nobody fits this description, so how likely an answer is cannot be said"
+        if best < NEVER:
+            return "no single question would change the decision"
+        often = "it always" if best > 1 - NEVER else f"in {percent(best)} of cases it"
+        return f"ask for {columns['covariate'][0]} first: {often} {self._effect(columns)}"
+
+    def _effect(self, columns: Mapping[str, Sequence[Any]]) -> str:
+        """What the first question does to the decision where it changes it."""
+        now, changes = str(self.now.decision[0]), columns["changes"][0]
+        if now == UNCERTAIN:
+            return "settles the decision"
+        if now != NONE and columns[UNCERTAIN][0] > changes - NEVER:
+            return "makes the decision uncertain"
+        return "changes the decision"
+
+    def columns(self) -> dict[str, list[Any]]:
+        """One row a question, those most likely to change the decision first.
+
+        ``changes`` is the probability that the decision would be another one; ``treat``, ``not``, ``uncertain`` and
+        ``unanswered`` that it would be this one; ``width`` the mean distance of the bounds among those that have an
+        answer.
+        """
+        return dict(self._by_question)
+
+    @cached_property
+    def _by_question(self) -> dict[str, list[Any]]:
+        names = {name: place for place, name in enumerate(dict.fromkeys(self.covariate))}
+        place = np.array([names[name] for name in self.covariate], dtype=np.intp)
+        rows = self._summed(place, len(names))
+        order = np.lexsort((rows["width"].round(9), -rows["changes"].round(9)))  # what is missing comes last
+        found = {head: plain_numbers(values[order]) for head, values in rows.items()}
+        return {"covariate": [list(names)[k] for k in order], **found}
+
+    def _summed(self, place: npt.NDArray[np.intp], questions: int) -> dict[str, FloatArray]:
+        """Sums over the answers to each question, shape (questions,) each; `place` says which question is answered."""
+
+        def total(values: FloatArray, some: npt.NDArray[np.bool_]) -> FloatArray:
+            return np.asarray(np.bincount(place, np.where(some, values, 0.0), questions), dtype=np.float64)
+
+        probability, decision, answers = self.probability, self.after.decision, self.after.answers
+        answered = decision != NONE
+        found = {"changes": total(probability, (decision != self.now.decision[0]) & answered)}
+        for word, head in {TREAT: TREAT, NOT: NOT, UNCERTAIN: UNCERTAIN, NONE: "unanswered"}.items():
+            found[head] = total(probability, decision == word)
+        known = total(probability, answered)
+        width = total(probability * (answers.upper - answers.lower), answered)
+        found["width"] = np.divide(width, known, out=np.full(questions, np.nan), where=known > 0)
+        unknown = np.bincount(place, np.isnan(probability), questions) > 0
+        return {head: np.where(unknown, np.nan, values) for head, values in found.items()}
+
+    def by_level(self) -> dict[str, list[Any]]:
+        """One row an answer: the question, the answer, its probability, then the decision as `Decisions` shows it."""
+        asked = {"covariate": list(self.covariate), "level": list(self.level)}
+        return {**asked, "probability": plain_numbers(self.probability), **self.after.columns()}
+
+
+def ask(
+    model: Model, query: QueryLike = None, threshold: float | None = None, cautious: bool = False, **options: Any
+) -> Questions:
+    """What the decision for one query would be, if one more covariate were known, and how likely that is.
+
+    How likely an answer is follows from the model's law of the covariates, given what the query fixes. `options` are
+    further arguments of `model.bounds`.
+    """
+    codes = _one(model, query)
+    return ask_beyond(model, codes, model.bounds(codes, **options), threshold, cautious, **options)
+
+
+def ask_beyond(
+    model: Model,
+    codes: Codes,
+    answer: BoundTable,
+    threshold: float | None = None,
+    cautious: bool = False,
+    **options: Any,
+) -> Questions:
+    """The same where the answer to the query itself, given as codes of shape (1, covariates), is known already."""
+    more, open_places = _one_more_known(model.schema.shape, codes)
+    after = decide(model, more, threshold, cautious, **options)
+    shares = model.shares(more, options.get("population"))
+    covariates = [model.schema.covariates[j] for j in open_places]
+    levels = [covariate.levels[row[j]] for covariate, row, j in zip(covariates, more, open_places, strict=True)]
+    return Questions(
+        decided(answer, threshold, cautious),
+        after,
+        [covariate.name for covariate in covariates],
+        levels,
+        _given_the_query(shares, np.array(open_places, dtype=np.intp)),
+    )
+
+
+def left_open(
+    model: Model, query: QueryLike = None, threshold: float | None = None, cautious: bool = False, **options: Any
+) -> Decisions:
+    """The decision for one query, then with each covariate that it fixes left open in turn.
+
+    The paper's case study, for any query: it shows which of the things known the decision rests on.
+    """
+    codes = _one(model, query)
+    fixed = np.flatnonzero(codes[0] != OPEN)
+    answers = model.bounds(lattice.one_less_fixed(codes[0]), **options)
+    kept = {"left_open": ["", *(model.schema.names[j] for j in fixed)]}
+    return decided(replace(answers, kept=kept), threshold, cautious)
+
+
+def _one(model: Model, query: QueryLike) -> Codes:
+    codes = model.schema.encode(query)
+    if len(codes) != 1:
+        raise QueryError(
+            f"{len(codes)} queries are given; ask about one at a time, such as {model.schema.example()!r}."
+        )
+    return codes
+
+
+def _one_more_known(shape: tuple[int, ...], query: Codes) -> tuple[Codes, list[int]]:
+    """The query with each level of each open covariate, and which covariate that is."""
+    places = [j for j, levels in enumerate(shape) if query[0, j] == OPEN for _ in range(levels)]
+    levels = [level for j, levels in enumerate(shape) if query[0, j] == OPEN for level in range(levels)]
+    more = np.tile(query, (len(places), 1))
+    more[np.arange(len(places)), places] = levels
+    return more, places
+
+
+def _given_the_query(shares: FloatArray, places: npt.NDArray[np.intp]) -> FloatArray:
+    """Shares of the levels of each covariate, made to add up to one."""
+    totals = np.bincount(places, weights=shares, minlength=1)[places]
+    return np.asarray(np.divide(shares, totals, out=np.full(len(shares), np.nan), where=totals > 0))

@@ -1,0 +1,137 @@
+"""How two groups of people differ in each covariate: the arms of the experiment, or the two tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pnsight._text import as_records, number_of
+from pnsight.data.law import FloatArray
+from pnsight.data.profiles import distinct
+from pnsight.data.schema import Codes, Schema
+from pnsight.diagnostics.stratified_chi2 import Association, Places, association
+from pnsight.diagnostics.verdict import FALSE_ALARMS, OK
+
+DIFFERS = "differs"
+
+MATERIAL_DIFFERENCE = 0.1
+"""A standardised difference below this is customarily taken to be negligible."""
+
+MATERIAL_SIZE = 0.05
+"""The same for a correlation with the group: a half-half covariate that differs by 0.1 correlates by 0.05."""
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Differences between two groups; arrays have shape (covariates,).
+
+    Attributes
+    ----------
+    covariates : names
+    difference : the largest standardised difference of any level's share
+    total_variation : half the sum of all levels' differences in share
+    p_value, adjusted : of no difference at all, for this look alone and for all looks together
+    together : the test of all covariates jointly, which sees combinations too
+    """
+
+    covariates: tuple[str, ...]
+    difference: FloatArray
+    total_variation: FloatArray
+    p_value: FloatArray
+    adjusted: FloatArray
+    together: Association
+
+    @property
+    def tests(self) -> int:
+        """How many looks were taken: each covariate, and all of them together."""
+        return len(self.covariates) + 1
+
+    @property
+    def smallest(self) -> float:
+        """The smallest adjusted p-value of any look."""
+        return float(min(self.together_adjusted, self.adjusted.min(initial=1.0)))
+
+    @property
+    def evidence(self) -> str:
+        """The smallest p-value, in words."""
+        return f"smallest p-value of {number_of(self.tests, 'look')}, corrected: {self.smallest:.2g}"
+
+    @property
+    def together_adjusted(self) -> float:
+        """Adjusted p-value of all covariates jointly."""
+        return min(1.0, self.together.p_value * self.tests)
+
+    @property
+    def differing(self) -> list[int]:
+        """Positions of the covariates that differ by more than chance, the most different first."""
+        found = np.flatnonzero(self.adjusted < FALSE_ALARMS)
+        return [int(j) for j in found[np.argsort(-self.difference[found], kind="stable")]]
+
+    def columns(self) -> dict[str, list[Any]]:
+        """One row a covariate."""
+        return {
+            "covariate": list(self.covariates),
+            "difference": self.difference.tolist(),
+            "total_variation": self.total_variation.tolist(),
+            "p_value": self.p_value.tolist(),
+            "adjusted": self.adjusted.tolist(),
+        }
+
+    def looks(self) -> list[dict[str, Any]]:
+        """Each test as a row of `Check.looks`."""
+        found = [
+            {"kind": "covariate", "look": name, "size": size, "p_value": p_value, "adjusted": adjusted}
+            for name, size, _, p_value, adjusted in zip(*self.columns().values(), strict=True)
+        ]
+        whole = {"kind": "all covariates", "p_value": self.together.p_value, "adjusted": self.together_adjusted}
+        return [{**look, "status": DIFFERS if look["adjusted"] < FALSE_ALARMS else OK} for look in (*found, whole)]
+
+    def details(self) -> dict[str, Any]:
+        """Everything, as plain data."""
+        return {
+            "covariates": as_records(self.columns()),
+            "together_p_value": self.together.p_value,
+            "together_adjusted": self.together_adjusted,
+            "together_size": self.together.size,
+        }
+
+
+def contrast(schema: Schema, profiles: Codes, groups: FloatArray) -> Contrast:
+    """Compare two groups, given the people of each profile in either, shape (profiles, 2)."""
+    shares = [_shares(groups, profiles[:, j], levels) for j, levels in enumerate(schema.shape)]
+    p_value = np.array([association(groups, place(profiles[:, j])).p_value for j in range(len(schema.shape))])
+    return Contrast(
+        schema.names,
+        np.array([_standardised(share) for share in shares]),
+        np.array([np.abs(share[:, 0] - share[:, 1]).sum() / 2 for share in shares]),
+        p_value,
+        np.minimum(1.0, p_value * (len(schema.names) + 1)),
+        combined(schema, profiles, groups),
+    )
+
+
+def combined(schema: Schema, profiles: Codes, groups: FloatArray, strata: Places | None = None) -> Association:
+    """Whether the whole profile says which group a person is in, beyond the stratum."""
+    return association(groups, distinct(schema, profiles)[1], strata)
+
+
+def place(codes: Codes) -> Places:
+    """Codes of one covariate as cells."""
+    return codes.astype(np.intp)
+
+
+def _shares(groups: FloatArray, codes: Codes, levels: int) -> FloatArray:
+    """Share of each level in either group, shape (levels, 2); NaN for a group without people."""
+    counts = np.stack([np.bincount(codes, weights=group, minlength=levels) for group in groups.T], axis=1)
+    totals = counts.sum(axis=0)
+    return np.asarray(np.divide(counts, totals, out=np.full(counts.shape, np.nan), where=totals > 0))
+
+
+def _standardised(shares: FloatArray) -> float:
+    """The largest |p - q| / sqrt((p(1-p) + q(1-q)) / 2) over the levels."""
+    gap = np.abs(shares[:, 0] - shares[:, 1])
+    spread = np.sqrt((shares * (1 - shares)).mean(axis=1))
+    apart = np.where(gap > 0, np.inf, gap)  # both shares 0 or 1: apart completely, or not at all
+    return float(np.divide(gap, spread, out=apart, where=spread > 0).max())

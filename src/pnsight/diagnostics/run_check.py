@@ -1,0 +1,151 @@
+"""All parts of the check together, and the report on them."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pnsight import _markup as markup
+from pnsight._text import aligned, number_of
+from pnsight.data.study import Study
+from pnsight.diagnostics.balance import Balance, balance_of
+from pnsight.diagnostics.compatibility import Coherence, coherence_of
+from pnsight.diagnostics.covariate_differences import Contrast
+from pnsight.diagnostics.covariate_shift import Shift, shift_of
+from pnsight.diagnostics.support import Support, support_of
+from pnsight.diagnostics.verdict import FAILED, FALSE_ALARMS, SIGNS, WARNING, Verdict
+
+LOOKS = (
+    "part",
+    "kind",
+    "look",
+    "comparison",
+    "rows_experimental",
+    "rows_observational",
+    "size",
+    "low",
+    "high",
+    "p_value",
+    "adjusted",
+    "status",
+)
+"""Columns of the table of looks."""
+
+_WIDTH = 100
+
+
+@dataclass(frozen=True)
+class Check:
+    """What an experimental and an observational table are good for; print it for a report.
+
+    Attributes
+    ----------
+    support : how many people and queries have enough rows
+    balance : whether treatment in the experiment was drawn by lot
+    shift : how the tables' mixes of covariates differ; None for an experiment alone
+    coherence : whether any population fits both tables; None for an experiment alone
+    """
+
+    support: Support
+    balance: Balance
+    shift: Shift | None
+    coherence: Coherence | None
+
+    @property
+    def verdicts(self) -> dict[str, Verdict]:
+        """Each part's verdict, by its name."""
+        found = {"support": self.support.verdict, "balance": self.balance.verdict}
+        if self.shift is not None:
+            found["shift"] = self.shift.verdict
+        if self.coherence is not None:
+            found["coherence"] = self.coherence.verdict
+        return found
+
+    @property
+    def ok(self) -> bool:
+        """Whether no part fails; warnings do not count."""
+        return all(verdict.status != FAILED for verdict in self.verdicts.values())
+
+    @property
+    def summary(self) -> str:
+        """The overall verdict, in one sentence."""
+        found = {name: verdict.status for name, verdict in self.verdicts.items()}
+        failed, warned = ([name for name in found if found[name] == status] for status in (FAILED, WARNING))
+        warnings = f"{number_of(len(warned), 'warning')} ({', '.join(warned)})"
+        if failed:
+            return f"Not usable as it is: {' and '.join(failed)} failed{f'; {warnings}' if warned else ''}."
+        return f"Usable{f', with {warnings}' if warned else ''}."
+
+    def looks(self) -> dict[str, list[Any]]:
+        """Everything that was tested, one row a look, as lists by column name."""
+        parts = {
+            "balance": self.balance.contrast,
+            "shift": None if self.shift is None else self.shift.contrast,
+            "coherence": self.coherence,
+        }
+        rows = [{"part": name, **look} for name, part in parts.items() if part is not None for look in part.looks()]
+        return {name: [row.get(name) for row in rows] for name in LOOKS}
+
+    def details(self) -> dict[str, Any]:
+        """All there is to know, as plain data: what ``--format json`` writes."""
+        return {
+            "ok": self.ok,
+            "summary": self.summary,
+            "verdicts": {name: asdict(verdict) for name, verdict in self.verdicts.items()},
+            "false_alarms": FALSE_ALARMS,
+            "support": asdict(self.support),
+            "balance": self.balance.details(),
+            "shift": None if self.shift is None else self.shift.contrast.details(),
+            "coherence": None if self.coherence is None else self.coherence.details(),
+        }
+
+    def __str__(self) -> str:
+        """The overall verdict, each part's, and what they rest on where there is something to show."""
+        return "\n".join([self.summary, "", *_paragraphs(self.verdicts), *self._tables()])
+
+    def _repr_html_(self) -> str:
+        """The verdicts, for a notebook."""
+        found = {
+            name: f"{SIGNS[verdict.status]} {verdict.status}: {verdict.text}" for name, verdict in self.verdicts.items()
+        }
+        return markup.facts(self.summary, found)
+
+    def _tables(self) -> Iterator[str]:
+        yield from _differing("Treated against untreated, in the experiment", self.balance.contrast)
+        if self.shift is not None:
+            yield from _differing("Experimental against observational table", self.shift.contrast)
+        if self.coherence is not None and self.coherence.named:
+            shown = ("subgroup", "inequality", "observational", "experimental", "excess", "low", "high", "adjusted")
+            columns = self.coherence.named_columns()
+            yield _table("Contradictions", {name: columns[name] for name in shown})
+
+
+def check(study: Study) -> Check:
+    """Is this pair of tables usable? Support, balance, shift and coherence, each with a verdict."""
+    return Check(support_of(study), balance_of(study), shift_of(study), coherence_of(study))
+
+
+def _paragraphs(verdicts: Mapping[str, Verdict]) -> Iterator[str]:
+    names, states = max(map(len, verdicts)), max(len(verdict.status) for verdict in verdicts.values())
+    for name, verdict in verdicts.items():
+        line = f"{name:{names}}  {verdict.status:{states}}  {verdict.text}"
+        indent = " " * (names + states + 4)
+        yield textwrap.fill(line, _WIDTH, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False)
+
+
+def _differing(title: str, contrast: Contrast) -> Iterator[str]:
+    if contrast.differing:
+        shown = ("covariate", "difference", "total_variation", "adjusted")
+        columns = contrast.columns()
+        yield _table(title, {name: [columns[name][j] for j in contrast.differing] for name in shown})
+
+
+def _table(title: str, columns: Mapping[str, Sequence[Any]]) -> str:
+    rounded = {name: [_rounded(name, value) for value in values] for name, values in columns.items()}
+    return f"\n{title}\n{aligned(rounded)}"
+
+
+def _rounded(name: str, value: Any) -> Any:
+    return (f"{value:.2g}" if name == "adjusted" else f"{value:.4f}") if isinstance(value, float) else value

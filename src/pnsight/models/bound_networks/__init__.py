@@ -1,0 +1,1 @@
+"""The paper's learners: networks, or any regressor, from a query to its bounds."""

@@ -1,0 +1,341 @@
+"""Bound regressors: learn one quantity's bounds from well-supported queries. The paper's Exact-MLP and Mask-MLP.
+
+Source: Wang, Sun, Pearl and Li, "Learning Probabilities of Causation with Mask-Augmented Data", section "Machine
+Learning" and appendix "Machine Learning Configuration".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Any, ClassVar, Literal, Self, TypedDict
+
+import numpy as np
+
+from pnsight._progress import Progress, silent
+from pnsight._text import aligned
+from pnsight.data.law import FloatArray
+from pnsight.data.schema import OPEN, Codes, QueryLike
+from pnsight.data.study import Study
+from pnsight.errors import ModelError, QuantityError, QueryError, listed
+from pnsight.estimands import asking
+from pnsight.estimands.assumptions import AssumeLike
+from pnsight.estimands.estimand import Question, Refine, refuse_to_fit
+from pnsight.estimands.payoffs import PayoffsLike
+from pnsight.estimands.resolve import CROSSED, settle
+from pnsight.models.base import Model, support
+from pnsight.models.bound_networks.pairs import NetworkPair, Pair, fit_networks, fit_regressors
+from pnsight.models.bound_networks.training_examples import Examples, feasible_examples, split_rows
+from pnsight.models.mlp_numpy import ACTIVATIONS
+from pnsight.queries.bound_table import BoundTable
+
+AUTO_THRESHOLDS = (100, 200, 300, 500, 1000, 2000)
+"""Thresholds that ``threshold="auto"`` chooses among."""
+
+FEWEST_EXAMPLES = 20
+HELD_OUT_QUERIES = 0.1
+HELD_OUT_ROWS = 0.2
+HELD_OUT_SUPPORT = 100
+"""Held-out rows that a query needs in both tables to validate on."""
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """One threshold tried: what was trained, on how many examples, and its error on the validation examples."""
+
+    threshold: int
+    examples: int
+    pair: Pair
+    history: Any
+    error: float
+
+
+class _Learned(TypedDict):
+    """What a bound regressor keeps of its training, as data that JSON can hold."""
+
+    threshold: int
+    examples: int
+    tried: list[tuple[int, float]]
+    best_epochs: tuple[int, int]
+
+
+@dataclass(eq=False)
+class BoundRegressor(Model):
+    """Two regressors of the one-hot query, for the lower and for the upper bound.
+
+    Parameters
+    ----------
+    quantity
+        What is bounded; a fitted model answers this quantity only.
+    threshold
+        Rows a query needs in both tables to be a training example, or ``"auto"``: the one of `AUTO_THRESHOLDS`
+        that predicts the bounds of held-out rows best.
+    validation
+        ``"rows"``: a fifth of the rows is set aside first and validates with bounds of its own. ``"queries"``, the
+        paper's: a tenth of the queries is set aside, which leaks, since queries share rows.
+    regressor
+        A scikit-learn regressor to use in place of the paper's network.
+    activation, hidden, epochs, batch_size, learning_rate
+        The network and its training; the defaults are the paper's.
+    repair
+        ``"sort"`` puts crossed ends in order; ``"none"``, the paper's, leaves such a query without an answer.
+    random_state
+        Seed of the split, the first weights and the batches.
+    """
+
+    quantity: str = "pns"
+    threshold: int | Literal["auto"] = "auto"
+    validation: Literal["rows", "queries"] = "rows"
+    regressor: Any = None
+    activation: Literal["mish", "relu"] = "mish"
+    hidden: Sequence[int] = (64, 32, 16)
+    epochs: int = 2000
+    batch_size: int = 4096
+    learning_rate: float = 1e-3
+    repair: Literal["none", "sort"] = "none"
+    random_state: int = 0
+
+    learns: ClassVar[Any] = _Learned
+    space: ClassVar[str]
+
+    def fit(self, study: Study, progress: Progress = silent) -> Self:
+        """Train on the queries that have enough rows."""
+        self.refuse_bad_parameters()
+        training, validation = self._parts(study)
+        thresholds = self._thresholds(training)
+        trials = [
+            self._train(
+                study,
+                training.supported(threshold),
+                validation,
+                threshold,
+                partial(_part, progress, k, len(thresholds)),
+            )
+            for k, threshold in enumerate(thresholds)
+        ]
+        best = min(trials, key=lambda trial: trial.error)
+        self.threshold_, self.examples_, self.pair_ = best.threshold, best.examples, best.pair
+        self.history_ = best.history
+        self.tried_ = {trial.threshold: trial.error for trial in trials}
+        self.study_ = study
+        return self
+
+    def _parts(self, study: Study) -> tuple[Examples, Examples | None]:
+        """All feasible examples to train on, and those of held-out rows if rows validate."""
+        if self.validation == "queries":
+            return feasible_examples(study, self.space, self.quantity), None
+        rng = np.random.default_rng([self.random_state, 0])
+        training, held_out = split_rows(study, HELD_OUT_ROWS, rng)
+        validation = feasible_examples(held_out, self.space, self.quantity).supported(HELD_OUT_SUPPORT)
+        if not len(validation):
+            raise ModelError(
+                f"no query has {HELD_OUT_SUPPORT} rows in both tables among the {HELD_OUT_ROWS:.0%} of rows held out; "
+                "there are too few rows for a bound regressor with validation by rows. Use --model plug-in."
+            )
+        return feasible_examples(training, self.space, self.quantity), validation
+
+    def _thresholds(self, training: Examples) -> list[int]:
+        """Thresholds to try that leave enough examples."""
+        tried = AUTO_THRESHOLDS if self.threshold == "auto" else (self.threshold,)
+        enough = [threshold for threshold in tried if len(training.supported(threshold)) >= FEWEST_EXAMPLES]
+        if not enough:
+            found = len(training.supported(tried[0]))
+            raise ModelError(
+                f"only {found} {self.space} queries have {tried[0]} rows in both tables and feasible bounds; "
+                f"training needs {FEWEST_EXAMPLES}. {_enough_at(training)}"
+            )
+        return enough
+
+    def _train(
+        self, study: Study, examples: Examples, validation: Examples | None, threshold: int, progress: Progress
+    ) -> _Trial:
+        if validation is None:
+            training, validation = _split_queries(examples, np.random.default_rng([self.random_state, 1]))
+        else:
+            training = examples
+        encode = study.schema.one_hot
+        if self.regressor is not None:
+            pair: Pair = fit_regressors(self.regressor, encode(examples.codes), examples.ends)
+            history = None
+        else:
+            pair, history = fit_networks(
+                (encode(training.codes), training.ends),
+                (encode(validation.codes), validation.ends),
+                hidden=tuple(self.hidden),
+                activation=self.activation,
+                epochs=self.epochs,
+                batch_size=self.batch_size,
+                learning_rate=self.learning_rate,
+                seed=self.random_state,
+                progress=progress,
+                monitors=self._monitors(study),
+            )
+        missed = pair.predict(encode(validation.codes)) - validation.ends
+        return _Trial(threshold, len(examples), pair, history, float(np.mean(missed**2)))
+
+    def _monitors(self, study: Study) -> Mapping[str, Any]:
+        """Further labelled inputs to follow while training; the benchmark watches the oracle's."""
+        return {}
+
+    def bounds(
+        self,
+        queries: QueryLike = None,
+        quantity: str | None = None,
+        level: float = 0.9,
+        *,
+        payoffs: PayoffsLike | None = None,
+        assume: AssumeLike = (),
+        refine: Refine = "none",
+    ) -> BoundTable:
+        """Bounds on the quantity the model was fitted for; it knows no law, so nothing can be assumed or refined."""
+        codes = self.schema.encode(queries)
+        question = asking(quantity, payoffs, assume, refine, otherwise=self.quantity)
+        self._refuse_more(question)
+        ends = self.raw_ends(codes, question.quantity)
+        if self.repair == "sort":
+            ends = np.sort(ends, axis=1)
+        lower, upper, status = settle(ends[:, 0], ends[:, 1], CROSSED)
+        table = self.schema.format(codes), lower, upper, *support(self.counts(codes)), status
+        return BoundTable(self.quantity, *table, notes=self.caveats)
+
+    def raw_ends(self, codes: Codes, quantity: str = "pns") -> FloatArray:
+        """What the two regressors say, shape (queries, 2); they may cross."""
+        encode = self.schema.one_hot
+        if quantity != self.quantity:
+            raise QuantityError(
+                f"this {self.name} model was fitted for {self.quantity} and cannot bound {quantity}; "
+                f"fit another with --quantity {quantity}, or a law model, which answers every quantity."
+            )
+        if self.space == "exact" and (codes == OPEN).any():
+            raise QueryError(
+                f"{self.name} learned from exact queries and answers only those: fix every covariate "
+                f"({listed(self.schema.names)}), or fit mask-mlp."
+            )
+        return self.pair_.predict(encode(codes))
+
+    def _refuse_more(self, question: Question) -> None:
+        """Refuse what takes a law."""
+        asked = [f"assume {name}" for name in question.assume]
+        asked += ["refine covariates"] if question.refine != "none" else []
+        asked += ["payoffs"] if question.payoffs is not None else []
+        if asked:
+            raise QuantityError(
+                f"this {self.name} model learned bounds on {self.quantity} and no law, so it cannot heed "
+                f"{listed(asked)}; fit a response-types or plug-in model."
+            )
+
+    # --- storing ---------------------------------------------------------------------------------------
+
+    def parameters(self) -> Mapping[str, Any]:
+        """What the constructor was given."""
+        if self.regressor is not None:
+            raise ModelError("a model with regressor= of another library cannot be saved; save the default network.")
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "regressor"}
+
+    def explain(self) -> str:
+        """The threshold and the epochs, and the errors that they were chosen by."""
+        _ = self.study
+        told = [
+            f"Learned from {self.examples_:,} queries with at least {self.threshold_:,} rows in both tables.",
+            "Thresholds tried, by the mean squared error on held-out "
+            + ("rows' own bounds:" if self.validation == "rows" else "queries, which share rows with the others:"),
+            aligned({"threshold": list(self.tried_), "error": [f"{error:.6f}" for error in self.tried_.values()]}),
+        ]
+        if isinstance(self.pair_, NetworkPair):
+            lower, upper = self.pair_.best_epochs
+            told.append(f"Networks kept at epoch {lower:,} (lower end) and {upper:,} (upper end) of {self.epochs:,}.")
+        return "\n".join(told)
+
+    def state(self) -> tuple[Mapping[str, Any], Mapping[str, np.ndarray[Any, Any]]]:
+        """Chosen threshold, errors of those tried, and the networks' weights."""
+        learned = {
+            "threshold": self.threshold_,
+            "examples": self.examples_,
+            "tried": list(self.tried_.items()),
+            "best_epochs": list(self.best_epochs_),
+        }
+        return learned, self._networks().arrays()
+
+    def restore(self, study: Study, data: Mapping[str, Any], arrays: Mapping[str, np.ndarray[Any, Any]]) -> Self:
+        """Become the fitted model that `state` described."""
+        self.study_ = study
+        self.threshold_, self.examples_, self.tried_ = data["threshold"], data["examples"], dict(data["tried"])
+        self.pair_ = NetworkPair.from_arrays(arrays, self.activation, tuple(data["best_epochs"]))
+        inputs, columns = arrays["0.0.weights"].shape[1], study.schema.one_hot(study.profiles[:0]).shape[1]
+        if inputs != columns:
+            raise ValueError(f"networks of {inputs} inputs do not fit covariates of {columns}")
+        return self
+
+    @property
+    def best_epochs_(self) -> tuple[int, ...]:
+        """Epochs at which the networks for the lower and upper end were kept."""
+        return self._networks().best_epochs
+
+    def _networks(self) -> NetworkPair:
+        if not isinstance(self.pair_, NetworkPair):
+            raise ModelError(f"{type(self.regressor).__name__} in place of the network has no weights or epochs.")
+        return self.pair_
+
+    def refuse_bad_parameters(self) -> None:
+        """Refuse parameters that are not known, or do not go together."""
+        refuse_to_fit(self.quantity)
+        choices = {"validation": ("rows", "queries"), "repair": ("none", "sort"), "activation": tuple(ACTIVATIONS)}
+        for name, allowed in choices.items():
+            if getattr(self, name) not in allowed:
+                raise ModelError(f"{name} is {getattr(self, name)!r}; expected one of {listed(map(repr, allowed))}.")
+        if self.threshold != "auto" and not isinstance(self.threshold, int):
+            raise ModelError(f"threshold is {self.threshold!r}; give a whole number of rows, or 'auto'.")
+        if self.threshold == "auto" and self.validation != "rows":
+            raise ModelError("threshold 'auto' compares thresholds on held-out rows; use it with validation 'rows'.")
+        if self.threshold != "auto" and self.threshold < 1:
+            raise ModelError(f"threshold is {self.threshold}; give a number of rows, at least 1, or 'auto'.")
+
+
+class ExactMLP(BoundRegressor):
+    """The paper's Exact-MLP: learns from exact queries and answers those."""
+
+    name: ClassVar[str] = "exact-mlp"
+    method: ClassVar[str] = (
+        "Exact-MLP, a learner of Wang, Sun, Pearl and Li: two networks that learned the bounds of well-supported "
+        "profiles and foretell those of others. It answers for complete profiles only, knows one quantity and no law "
+        "behind it, and gives no intervals; its two networks may disagree."
+    )
+    space: ClassVar[str] = "exact"
+
+
+class MaskMLP(BoundRegressor):
+    """The paper's Mask-MLP: learns from all queries and answers any."""
+
+    name: ClassVar[str] = "mask-mlp"
+    method: ClassVar[str] = (
+        "Mask-MLP, the learner of Wang, Sun, Pearl and Li: two networks that learned the bounds of well-supported "
+        "groups and foretell those of others. It knows one quantity and no law behind it, and gives no intervals; its "
+        "two networks may disagree."
+    )
+    space: ClassVar[str] = "mask"
+
+    @property
+    def pools_rows(self) -> bool:
+        """Its examples are plug-in bounds of pooled rows."""
+        return True
+
+
+def _split_queries(examples: Examples, rng: np.random.Generator) -> tuple[Examples, Examples]:
+    """The paper's split: nine tenths of the queries to train on, one tenth to validate."""
+    order = rng.permutation(len(examples))
+    cut = max(1, round(HELD_OUT_QUERIES * len(examples)))
+    return examples.take(order[cut:]), examples.take(order[:cut])
+
+
+def _enough_at(training: Examples) -> str:
+    """The largest threshold that would leave enough examples, in words."""
+    if len(training) < FEWEST_EXAMPLES:
+        return f"No threshold would do: {len(training)} queries have rows at all. Use --model plug-in, or more rows."
+    largest = int(np.sort(training.support)[-FEWEST_EXAMPLES])
+    return f"There would be enough at a threshold of {largest} or less."
+
+
+def _part(progress: Progress, k: int, parts: int, done: int, total: int, note: str) -> None:
+    """Progress of the k-th of several equal parts."""
+    progress(k * total + done, parts * total, note)

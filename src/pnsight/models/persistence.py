@@ -1,0 +1,308 @@
+"""A model on disk: a folder with `model.json` and one safetensors file. No pickle, so loading runs no code.
+
+The JSON names the arrays file, which carries a digest of its content in its name; replacing the JSON is the one
+step that makes a new model visible, so a reader finds the old model or the new one, never half of either.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from dataclasses import asdict
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NotRequired, TypedDict, get_type_hints
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors import numpy as safetensors_numpy
+
+from pnsight._files import replacing
+from pnsight._plain import refuse_unlike
+from pnsight._version import __version__
+from pnsight.data.schema import Covariate, Schema
+from pnsight.data.study import Study, Withheld
+from pnsight.errors import ModelError, OutputError, PnsightError, listed
+from pnsight.models import ExactMLP, MaskMLP, Model, PlugIn, ResponseTypeModel
+
+FORMAT = "pnsight-model"
+FORMAT_VERSION = 1
+
+MODELS: dict[str, type[Model]] = {model.name: model for model in (ResponseTypeModel, MaskMLP, ExactMLP, PlugIn)}
+"""Models by the name the command line gives them."""
+
+
+class _CovariateData(TypedDict):
+    name: str
+    levels: list[str]
+    edges: NotRequired[list[float | None]]
+    merged: NotRequired[list[str]]
+
+
+class _WithheldData(TypedDict):
+    min_cell: int
+    rows: tuple[float, float]
+    profiles: tuple[int, int]
+
+
+class _StudyData(TypedDict):
+    treatment: str
+    outcome: str
+    treated: NotRequired[str]
+    success: NotRequired[str]
+    covariates: list[_CovariateData]
+    dropped: dict[str, float]
+    ignored: list[str]
+    notes: NotRequired[list[str]]
+    experiment_alone: bool
+    withheld: NotRequired[_WithheldData]
+
+
+class _ModelData(TypedDict):
+    """What `model.json` holds; `learned` is of the type that the model's class names."""
+
+    format: str
+    format_version: int
+    pnsight_version: NotRequired[str]
+    model: str
+    parameters: dict[str, Any]
+    learned: dict[str, Any]
+    study: _StudyData
+    arrays: str
+
+
+def check_place(folder: str | os.PathLike[str]) -> None:
+    """Refuse a folder that `save` would refuse, before the work of fitting; nothing is made yet."""
+    path = Path(folder)
+    try:
+        _refuse_foreign(path)
+        nearest = next(place for place in (path, *path.absolute().parents) if place.exists())
+    except OSError as error:
+        raise OutputError(f"cannot write the model to {str(path)!r}: {error.strerror}.") from None
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK):
+        raise OutputError(f"cannot write the model to {str(path)!r}: {str(nearest)!r} is no folder to write to.")
+
+
+def save(model: Model, folder: str | os.PathLike[str]) -> None:
+    """Write a fitted model to a folder, which must be new, empty or already hold a model."""
+    path = Path(folder)
+    study, study_arrays = _study_out(model.study)
+    parameters = dict(model.parameters())
+    data, arrays = model.state()
+    learned = {f"model.{key}": value for key, value in arrays.items()}
+    # safetensors writes an array as it lies in memory, whatever its strides say
+    content = safetensors_numpy.save(
+        {name: np.ascontiguousarray(array) for name, array in {**study_arrays, **learned}.items()}
+    )
+    file = _name_of(content)
+    description = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "pnsight_version": __version__,
+        "model": model.name,
+        "parameters": parameters,
+        "learned": dict(data),
+        "study": study,
+        "arrays": file,
+    }
+    check_place(path)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        with replacing(path / file) as scratch:
+            scratch.write_bytes(content)
+        with replacing(path / "model.json") as scratch:
+            scratch.write_text(json.dumps(description, indent=2, ensure_ascii=False), encoding="utf-8")
+        for old in path.glob("arrays-*.safetensors"):
+            if old.name != file:
+                old.unlink()
+    except OSError as error:
+        raise OutputError(f"cannot write the model to {str(path)!r}: {error.strerror}.") from None
+
+
+def load(folder: str | os.PathLike[str]) -> Model:
+    """Read a model that `save` wrote."""
+    path = Path(folder)
+    try:
+        description, kind, arrays = _read(path)
+        return _restored(kind, description, arrays)
+    except OSError as error:
+        raise ModelError(f"model {str(path)!r} cannot be read ({error}); check that you may read all of it.") from None
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise ModelError(f"model {str(path)!r} is damaged: {_told(error)}; fit the model again.") from None
+
+
+def _told(error: Exception) -> str:
+    """What is wrong: in our words, or what Python makes of a part that is missing or not what it should be."""
+    return str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+
+
+def _read(path: Path) -> tuple[_ModelData, type[Model], dict[str, np.ndarray[Any, Any]]]:
+    """The description, the class that it names and the arrays, which fit neither each other nor the class yet."""
+    description = _description(path)
+    if not (path / description["arrays"]).exists():  # replaced since the line above, or damaged
+        description = _description(path)
+    kind = MODELS.get(description["model"])
+    if kind is None:
+        raise ModelError(
+            f"{str(path)!r} holds a model of kind {description['model']!r}; this pnsight {__version__} knows "
+            f"{listed(MODELS)}. Upgrade pnsight or fit the model again."
+        )
+    return description, kind, _arrays(path / description["arrays"])
+
+
+def _restored(kind: type[Model], description: _ModelData, arrays: dict[str, np.ndarray[Any, Any]]) -> Model:
+    model = _unfitted(kind, description["parameters"])
+    refuse_unlike(description["learned"], kind.learns, "learned")
+    learned = {key.removeprefix("model."): value for key, value in arrays.items() if key.startswith("model.")}
+    return model.restore(_study_in(description["study"], arrays), description["learned"], learned)
+
+
+def _unfitted(kind: type[Model], parameters: dict[str, Any]) -> Model:
+    """A model with these parameters, as strict as `fit`."""
+    for name, expected in get_type_hints(kind.__init__).items():
+        if name in parameters:
+            refuse_unlike(parameters[name], expected, f"parameters.{name}")
+    model = kind(**parameters)
+    try:
+        model.refuse_bad_parameters()
+    except PnsightError as error:
+        raise ValueError(str(error).rstrip(".")) from None
+    return model
+
+
+def _description(path: Path) -> _ModelData:
+    expected = "expected a folder written by `pnsight fit --out`"
+    if not path.is_dir():
+        raise ModelError(f"no model folder {str(path)!r}; {expected}.")
+    try:
+        description = json.loads((path / "model.json").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ModelError(f"folder {str(path)!r} is not a model: it has no model.json; {expected}.") from None
+    except (ValueError, RecursionError) as error:
+        raise ModelError(f"folder {str(path)!r} has an unreadable model.json ({error}); {expected}.") from None
+    if not isinstance(description, dict) or description.get("format") != FORMAT:
+        raise ModelError(f"folder {str(path)!r} has a model.json that is not pnsight's; {expected}.")
+    if description.get("format_version") != FORMAT_VERSION:
+        writer = description.get("pnsight_version", "version")
+        raise ModelError(
+            f"model {str(path)!r} has format {description.get('format_version')!r}, this pnsight {__version__} reads "
+            f"format {FORMAT_VERSION}; fit the model again, or use the pnsight {writer} that wrote it."
+        )
+    refuse_unlike(description, _ModelData, "model.json")
+    found: _ModelData = description  # type: ignore[assignment]
+    return found
+
+
+def _name_of(arrays: bytes) -> str:
+    """The file name of arrays, by their content."""
+    return f"arrays-{hashlib.sha256(arrays).hexdigest()[:16]}.safetensors"
+
+
+def _arrays(path: Path) -> dict[str, np.ndarray[Any, Any]]:
+    content = path.read_bytes()
+    try:
+        found = safetensors_numpy.load(content)
+    except SafetensorError as error:
+        raise ModelError(f"the model's arrays {str(path)!r} cannot be read ({error}); fit the model again.") from None
+    if path.name != _name_of(content):
+        raise ModelError(f"the model's arrays {str(path)!r} are not those that were written; fit the model again.")
+    return found
+
+
+def _refuse_foreign(path: Path) -> None:
+    """Never write into somebody's folder of other things."""
+    if path.exists() and not path.is_dir():
+        raise OutputError(f"cannot write the model to {str(path)!r}: it is a file; name a folder.")
+    others = [entry for entry in path.iterdir() if not _ours(entry.name)] if path.is_dir() else []
+    if others and not _is_model(path):
+        raise OutputError(f"cannot write the model to {str(path)!r}: the folder holds other files; name a new one.")
+
+
+def _ours(name: str) -> bool:
+    """What a save that was cut short leaves behind, and files that a desktop hides in any folder."""
+    return name.startswith(".") or (name.startswith("arrays-") and name.endswith(".safetensors"))
+
+
+def _is_model(path: Path) -> bool:
+    try:
+        description = json.loads((path / "model.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(description, dict) and description.get("format") == FORMAT
+
+
+def _study_out(study: Study) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
+    description = {
+        "treatment": study.treatment,
+        "outcome": study.outcome,
+        "treated": study.treated,
+        "success": study.success,
+        "covariates": [_covariate_out(covariate) for covariate in study.schema.covariates],
+        "dropped": study.dropped,
+        "ignored": list(study.ignored),
+        "notes": list(study.notes),
+        "experiment_alone": study.observational is None,
+    }
+    if study.withheld is not None:
+        description["withheld"] = asdict(study.withheld)
+    return description, {"profiles": study.profiles, "counts": study.counts}
+
+
+def _study_in(description: _StudyData, arrays: dict[str, np.ndarray[Any, Any]]) -> Study:
+    schema = Schema(tuple(_covariate_in(covariate) for covariate in description["covariates"]))
+    if len(set(schema.names)) < len(schema.names):
+        raise ValueError(f"two covariates have the same name: {listed(schema.names)}")
+    profiles, counts = arrays["profiles"], arrays["counts"]
+    width = 4 if description["experiment_alone"] else 8
+    if profiles.shape != (len(profiles), len(schema.names)) or counts.shape != (len(profiles), width):
+        raise ValueError(f"arrays of shape {profiles.shape} and {counts.shape} do not fit the covariates")
+    if not ((profiles >= 0) & (profiles < schema.shape)).all():
+        raise ValueError("the profiles have levels that the covariates have not")
+    return Study(
+        schema,
+        profiles,
+        counts[:, :4],
+        None if description["experiment_alone"] else counts[:, 4:],
+        description["treatment"],
+        description["outcome"],
+        description["dropped"],
+        tuple(description["ignored"]),
+        tuple(description.get("notes", ())),
+        treated=description.get("treated", "1"),
+        success=description.get("success", "1"),
+        withheld=_withheld_in(description["withheld"]) if "withheld" in description else None,
+    )
+
+
+def _withheld_in(description: _WithheldData) -> Withheld:
+    (trial, registry), (of_trial, of_registry) = description["rows"], description["profiles"]
+    return Withheld(description["min_cell"], (trial, registry), (of_trial, of_registry))
+
+
+def _covariate_out(covariate: Covariate) -> dict[str, Any]:
+    """JSON has no infinity: a band that is open at one end has no edge there."""
+    description: dict[str, Any] = {"name": covariate.name, "levels": list(covariate.levels)}
+    if covariate.edges is not None:
+        description["edges"] = [edge if math.isfinite(edge) else None for edge in covariate.edges]
+    if covariate.merged:
+        description["merged"] = list(covariate.merged)
+    return description
+
+
+def _covariate_in(description: _CovariateData) -> Covariate:
+    name, levels = description["name"], tuple(description["levels"])
+    if not levels or len(set(levels)) < len(levels):
+        raise ValueError(f"covariate {name!r} has the levels {list(levels)}; expected one or more, each once")
+    edges = _edges_in(description["edges"]) if "edges" in description else None
+    if edges is not None and not (
+        1 < len(edges) <= len(levels) + 1 and all(low < high for low, high in pairwise(edges))
+    ):
+        raise ValueError(f"covariate {name!r} has the edges {list(edges)}; expected rising numbers around its levels")
+    return Covariate(name, levels, edges, tuple(description.get("merged", ())))
+
+
+def _edges_in(edges: list[float | None]) -> tuple[float, ...]:
+    outer = (-math.inf, *[math.inf] * (len(edges) - 1))
+    return tuple(far if edge is None else float(edge) for edge, far in zip(edges, outer, strict=True))

@@ -1,0 +1,1 @@
+"""The response-type model: a distribution over response types for every profile, learned from both tables."""

@@ -1,0 +1,313 @@
+"""The response-type model: learn the law of every profile from both tables at once; all bounds follow.
+
+Every person is one of eight response types: the treatment they would choose, their outcome if untreated and if treated.
+A small network gives each profile a distribution over the types, and all that either table can show is linear in it. So
+one likelihood fits both tables, and every answer is one that some population could have: 0 <= lower <= upper <= 1 for
+every quantity, with no threshold and no filter. Only the law is identified, not the types: they are never reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from itertools import islice
+from statistics import NormalDist
+from typing import Any, ClassVar, Self, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from pnsight._progress import Progress, silent
+from pnsight.data.law import FloatArray, Law
+from pnsight.data.schema import Codes, QueryLike
+from pnsight.data.study import People, Study, refuse_unknown_people
+from pnsight.errors import ModelError
+from pnsight.estimands import asking
+from pnsight.estimands.assumptions import AssumeLike
+from pnsight.estimands.closed_forms import Ends
+from pnsight.estimands.estimand import Question, Refine, refuse_to_fit
+from pnsight.estimands.payoffs import PayoffsLike
+from pnsight.estimands.resolve import settle
+from pnsight.models.base import LawModel, rows_behind, support
+from pnsight.models.response_types.fit import Fitting
+from pnsight.models.response_types.fit_summary import Choices, PlainChoices
+from pnsight.models.response_types.intervals import STUDY, error_variance
+from pnsight.models.response_types.marginalise import MOST_LISTED, CountedProfiles, ListedProfiles
+from pnsight.models.response_types.replace_counts import Mix, Recount, recounted
+from pnsight.queries.bound_table import BoundTable, refuse_level
+
+_LAWS_TOGETHER = 4096
+"""Laws, of queries and members, that are bounded in one go: the members of a few queries, or one member of many."""
+
+_ROUNDING = 1e-9
+
+
+@dataclass(eq=False)
+class ResponseTypeModel(LawModel):
+    """Networks over the eight response types, chosen, averaged and shrunk to the counts by held-out likelihood.
+
+    Parameters
+    ----------
+    quantity
+        What `bounds` answers when it is not asked for another.
+    population
+        Whose people an open covariate is averaged over: those of the observational table, of the experimental one, or
+        both ("pooled"). A study without observational table has only the experimental.
+    intervals
+        Whether to fit simulated studies as well, which gives each end of a bound its interval.
+    random_state
+        Seed of folds, first weights and simulated studies.
+    """
+
+    quantity: str = "pns"
+    population: People = "observational"
+    intervals: bool = True
+    random_state: int = 0
+
+    name: ClassVar[str] = "response-types"
+    learns: ClassVar[Any] = PlainChoices
+    method: ClassVar[str] = (
+        "The response-type model. Every person is one of eight kinds: the treatment they would choose, and the outcome "
+        "they would have with and without it. Small networks give each profile its mix of the eight kinds, fitted to "
+        "both tables at once; how large they are, and how far a profile's own rows count, was chosen on rows held out. "
+        "What they learn is always something that some population could show, so bounds never cross."
+    )
+
+    # --- learning --------------------------------------------------------------------------------------
+
+    def fit(self, study: Study, progress: Progress = silent) -> Self:
+        """Choose capacity, strength and covariate law on held-out rows, then fit to all of them."""
+        self.refuse_bad_parameters()
+        _refuse_empty(study)
+        self.study_ = study.with_rows()
+        self.choices_, self.mixing_ = Fitting(self.study_, self.random_state, self.intervals, progress).run()
+        return self
+
+    def seeing(self, study: Study) -> Self:
+        """The same networks with this study's counts, which profiles are shrunk to and mixed by."""
+        other, found = super().seeing(study), self.choices_
+        mixes = [Mix(choice.seen, choice.borrowed) for choice in found.covariates]
+        own = np.array([0, *range(1, self.mixing_.members, STUDY)])
+        recount = Recount.between(self.study, study, found.strength, mixes, own)
+        covariates = tuple(
+            choice._replace(seen=mix.seen) for choice, mix in zip(found.covariates, recount.mixes_after, strict=True)
+        )
+        other.choices_ = replace(found, covariates=covariates)
+        other.mixing_ = recounted(self.mixing_, recount, self.study.profiles)
+        return other
+
+    def refuse_bad_parameters(self) -> None:
+        """Refuse parameters that are not known."""
+        refuse_to_fit(self.quantity)
+        refuse_unknown_people(self.population)
+
+    # --- answering -------------------------------------------------------------------------------------
+
+    def law_given(self, codes: Codes, counts: FloatArray) -> Law:
+        """The law of each query."""
+        return self._law(next(self.mixing_.types(codes, self._weights(None), members=1)))
+
+    @property
+    def populations(self) -> tuple[People, ...]:
+        """Everyone's where there are two tables; an experiment alone is its own population."""
+        return ("experimental",) if self.study.observational is None else get_args(People)
+
+    def shares(self, codes: Codes, population: People | None = None) -> FloatArray:
+        """Share of the people of a population, by default the model's, that are in each query, shape (queries,).
+
+        By the law of the covariates that the model has learned, so a query without rows has its share too.
+        """
+        return self.mixing_.shares(codes, self._weights(population))
+
+    def simulated(self, codes: Codes, population: People | None = None) -> tuple[FloatArray, FloatArray]:
+        """Types of each query by the estimate, and how far fits to simulated studies strayed from the law behind them.
+
+        Shapes (queries, 8) and (studies, queries, 8). They show how far a fit strays, and where it strays alike.
+        """
+        if self.choices_.factor is None:
+            raise ModelError("this model was fitted without intervals, so no study was simulated; fit it with them.")
+        each = self.mixing_.types(codes, self._weights(population), self.mixing_.members)
+        estimate = next(each)
+        return estimate, np.stack([(once + again) / 2 - law for law, once, again in _by_study(each)])
+
+    def bounds(
+        self,
+        queries: QueryLike = None,
+        quantity: str | None = None,
+        level: float = 0.9,
+        population: People | None = None,
+        *,
+        payoffs: PayoffsLike | None = None,
+        assume: AssumeLike = (),
+        refine: Refine = "none",
+    ) -> BoundTable:
+        """Bounds on a quantity for each query, as `Model.bounds` says, with an interval for each end.
+
+        What a query does not name is left open and averaged over the people of `population`, by default the model's.
+        """
+        refuse_level(level)
+        codes = self.schema.encode(queries)
+        question = asking(quantity, payoffs, assume, refine, otherwise=self.quantity)
+        notes = self.notes(codes, question)
+        ends, spread = self._ends(codes, question, self._weights(population))
+        lower, upper, status = settle(ends[0], ends[1], within=question.span)
+        table = self.schema.format(codes), lower, upper, *support(self.counts(codes)), status
+        if spread is None:
+            return BoundTable(question.quantity, *table, notes=notes)
+        reach = NormalDist().inv_cdf((1 + level) / 2) * spread
+        low, high = np.clip(ends - reach, *question.span), np.clip(ends + reach, *question.span)
+        return BoundTable(question.quantity, *table, low[0], high[0], low[1], high[1], level, notes=notes)
+
+    def ends_given(self, codes: Codes, counts: FloatArray, question: Question) -> Ends:
+        """Both ends of each query."""
+        lower, upper = next(self._each(codes, question, self._weights(None), members=1))
+        return lower, upper
+
+    def _each(self, codes: Codes, question: Question, weights: FloatArray, members: int) -> Iterator[FloatArray]:
+        """Both ends, shape (2, queries), for each of the first so many members."""
+        rows = self._rows_behind
+        if question.by_profile:
+            parts = _Parts(question, tuple(map(float, rows)), self.study.observational is None)
+            means = self.mixing_.means(codes, weights, members, parts)
+            return _of_members(means, lambda some: question.ends_of(some, rows), len(codes))
+        types = self.mixing_.types(codes, weights, members)
+        return _of_members(types, lambda some: question.ends(self._law(some), rows), len(codes))
+
+    def _ends(self, codes: Codes, question: Question, weights: FloatArray) -> tuple[FloatArray, FloatArray | None]:
+        """Both ends, shape (2, queries), and their standard errors of the same shape."""
+        each = self._each(codes, question, weights, self.mixing_.members)
+        estimate = next(each)
+        if self.choices_.factor is None:
+            return estimate, None
+        variance = error_variance(_by_study(each), self.choices_.networks)
+        width = question.span[1] - question.span[0]
+        return estimate, self.choices_.factor * np.sqrt(variance + (width * self._one_row) ** 2)
+
+    @property
+    def _one_row(self) -> float:
+        """What one row is worth: no share is known more finely than this."""
+        experimental, observational = self.study.table_rows
+        return 1 / min(experimental, observational or np.inf)
+
+    @property
+    def _rows_behind(self) -> FloatArray:
+        """Rows of the treated arm, of the control arm and of the observational table, those withheld included."""
+        rows: FloatArray = rows_behind(self.study.cell_rows)[0]
+        if self.study.withheld is None:
+            return rows
+        trial, registry = self.study.table_rows
+        arms = rows[:2] / rows[:2].sum() if rows[:2].all() else np.full(2, 0.5)
+        return np.asarray([*(trial * arms), registry])
+
+    def _law(self, types: FloatArray) -> Law:
+        return _law_of(types, self.study.observational is None)
+
+    def _weights(self, population: People | None) -> FloatArray:
+        """How much of each table's people a population has, shape (tables,)."""
+        if population is not None:
+            self.refuse_population(population)
+        if self.study.observational is None:
+            return np.ones(1)
+        rows = np.array(self.study.table_rows)
+        weights = {
+            "experimental": np.array([1.0, 0.0]),
+            "observational": np.array([0.0, 1.0]),
+            "pooled": rows / rows.sum(),
+        }
+        found: FloatArray = weights[population or self.population]
+        return found
+
+    def explain(self) -> str:
+        """What was chosen, and on what evidence, in words."""
+        _ = self.study
+        return str(self.choices_)
+
+    # --- storing ---------------------------------------------------------------------------------------
+
+    def parameters(self) -> Mapping[str, Any]:
+        """What the constructor was given."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def state(self) -> tuple[Mapping[str, Any], Mapping[str, npt.NDArray[Any]]]:
+        """Choices and members."""
+        return self.choices_.plain(), self.mixing_.arrays()
+
+    def restore(self, study: Study, data: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
+        """Become the fitted model that `state` described."""
+        self.study_ = study
+        self.choices_ = Choices.from_plain(data)
+        self.mixing_ = (
+            ListedProfiles.from_arrays(study.schema, arrays)
+            if study.schema.exact_size <= MOST_LISTED
+            else CountedProfiles.from_arrays(study.schema, study.profiles, arrays)
+        )
+        self._refuse_misfit()
+        return self
+
+    def _refuse_misfit(self) -> None:
+        """Choices about other networks or tables than there are would be taken for choices about these."""
+        chosen, members = self.choices_, self.mixing_.members
+        if len(chosen.covariates) != self.study.counts.shape[1] // 4:
+            raise ValueError(f"learned.covariates describes {len(chosen.covariates)} tables; expected one for each")
+        if members % STUDY != 1 or (chosen.factor is None) != (members == 1):
+            raise ValueError(f"{members} members are not an estimate and {STUDY} for each simulated study")
+        if chosen.networks < 1:
+            raise ValueError(f"learned.networks is {chosen.networks}; an estimate is the mean of at least one")
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """What profiles bring to the mean over their people, from their types; equal ones give the same values."""
+
+    question: Question
+    rows: tuple[float, ...]
+    experiment_alone: bool
+
+    def __call__(self, types: FloatArray) -> FloatArray:
+        law = _law_of(types / types.sum(axis=1, keepdims=True), self.experiment_alone)
+        return self.question.parts(law, np.array(self.rows))
+
+
+def _law_of(types: FloatArray, experiment_alone: bool) -> Law:
+    law = Law.from_types(types)
+    return Law(law.a, law.b) if experiment_alone else law
+
+
+def _of_members(each: Iterator[FloatArray], ends: Callable[[FloatArray], Ends], queries: int) -> Iterator[FloatArray]:
+    """Both ends, shape (2, queries), of each member, computed for several members at once."""
+    for some in _together(each, queries):
+        found = np.stack(ends(some.reshape(-1, some.shape[2])))
+        yield from np.moveaxis(found.reshape(2, len(some), -1), 1, 0)
+
+
+def _by_study(each: Iterator[FloatArray]) -> Iterator[tuple[FloatArray, ...]]:
+    """What there is of the members of one simulated study after another."""
+    return zip(*[each] * STUDY, strict=True)
+
+
+def _together(each: Iterator[FloatArray], queries: int) -> Iterator[FloatArray]:
+    """What there is of each member, of several members stacked: of more the fewer the queries are."""
+    while some := list(islice(each, max(1, _LAWS_TOGETHER // max(1, queries)))):
+        yield np.stack(some)
+
+
+def _refuse_empty(study: Study) -> None:
+    """Without rows in both arms of the experiment nothing says what treatment does."""
+    if not study.experimental.any():
+        raise ModelError(
+            "there is no experimental table; this model learns from one. The plug-in (--model plug-in) can answer from "
+            "an observational table alone, under assume='exogenous' (--assume exogenous)."
+        )
+    treated, control = study.experimental[:, :2].sum(), study.experimental[:, 2:].sum()
+    if not treated or not control:
+        lacking = "treated" if not treated else "untreated"
+        raise ModelError(f"the experimental table has no {lacking} row; a trial needs both.")
+    if study.observational is not None and not study.observational.any():
+        raise ModelError("the observational table has no row; leave it out to learn from the experiment alone.")
+    registry = np.inf if study.observational is None else study.observational.sum()
+    for name, rows in (("treated", treated), ("untreated", control), ("observational", registry)):
+        if rows < 1 - _ROUNDING:
+            raise ModelError(
+                f"the weights of the {name} rows add up to {rows:.3g}, so they stand for less than one row; a weight "
+                "says how many rows a row stands for. Divide the weights of each table by their mean."
+            )

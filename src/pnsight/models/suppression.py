@@ -1,0 +1,85 @@
+"""Studies and models fit to hand on: no count of people that is small, and none that can be worked out by subtraction.
+
+Whatever can be shown of a study is a sum of its cells, so small cells are taken out before anything is added up. A
+profile with a small cell loses all its counts in that table; then no sum, and no difference of two sums, contains a
+part of it. Profiles go on being taken out, those with fewest rows first, until what is withheld of a table is itself
+no small count in any of the four cells: totals that are known from elsewhere do not give it away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeVar, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from pnsight.data.law import FloatArray
+from pnsight.data.study import Study, Withheld
+from pnsight.errors import QueryError
+from pnsight.models import Model
+
+AnyModel = TypeVar("AnyModel", bound=Model)
+Number = TypeVar("Number", int, float)
+
+
+@overload
+def suppress(found: AnyModel, min_cell: int) -> AnyModel: ...
+@overload
+def suppress(found: Study, min_cell: int) -> Study: ...
+def suppress(found: Model | Study, min_cell: int) -> Model | Study:
+    """The model or study without counts from 1 to below `min_cell`.
+
+    Everything that is said about rows then comes from what is left, and a note on every answer says how much is not. A
+    plug-in has no answer where nothing is left. A response-type model goes by its networks there, without the rows of
+    the profiles concerned. Networks stay as they are, trained on everything: they give no count away, but shares that
+    they learned do depend a little on every row. See the documentation for what this protects, and what not.
+    """
+    if isinstance(min_cell, bool) or not isinstance(min_cell, int | np.integer) or min_cell < 2:
+        raise QueryError(f"the smallest count to show is {min_cell!r}; give a whole number of at least 2, such as 10.")
+    if isinstance(found, Study):
+        return _suppressed(found, int(min_cell)).with_rows()
+    return found.seeing(_suppressed(found.study, int(min_cell)))
+
+
+def _suppressed(study: Study, min_cell: int) -> Study:
+    """The study with zeros in place of what is withheld, its profiles as they were."""
+    before = study.withheld or Withheld(min_cell)
+    min_cell = max(min_cell, before.min_cell)
+    blocks = np.split(study.counts, study.counts.shape[1] // 4, axis=1)
+    hidden = [_hidden(counts, min_cell) for counts in blocks]
+    left = [np.where(rows[:, None], 0.0, counts) for rows, counts in zip(hidden, blocks, strict=True)]
+    taken = [_told(counts[rows].sum(), min_cell) for rows, counts in zip(hidden, blocks, strict=True)]
+    small = {reason: rows for reason, rows in study.dropped.items() if 0 < rows < min_cell}
+    return replace(
+        study.with_counts(np.concatenate(left, axis=1)),
+        dropped={reason: rows for reason, rows in study.dropped.items() if reason not in small},
+        notes=(*study.notes, *(f"{reason}: fewer than {min_cell} were left out" for reason in small)),
+        withheld=Withheld(
+            min_cell,
+            _added(before.rows, taken),
+            _added(before.profiles, [int(rows.sum()) for rows in hidden]),
+        ),
+    )
+
+
+def _hidden(counts: FloatArray, min_cell: int) -> npt.NDArray[np.bool_]:
+    """Which profiles of a table are withheld, shape (profiles,), from their counts, shape (profiles, 4)."""
+    hidden: npt.NDArray[np.bool_] = np.asarray(((counts > 0) & (counts < min_cell)).any(axis=1))
+    for cell in range(4):
+        others = np.flatnonzero(~hidden & (counts[:, cell] > 0))
+        fewest_first = iter(others[np.argsort(counts[others].sum(axis=1), kind="stable")])
+        while 0 < counts[hidden, cell].sum() < min_cell and (more := next(fewest_first, None)) is not None:
+            hidden[more] = True
+    return hidden
+
+
+def _told(rows: float, min_cell: int) -> float:
+    """Rows withheld of a table; if it has but few in all, the least number that may be told."""
+    return float(max(rows, min_cell)) if rows else 0.0
+
+
+def _added(before: tuple[Number, Number], taken: Sequence[Number]) -> tuple[Number, Number]:
+    """By table; an experiment alone has nothing withheld of the other table."""
+    return before[0] + taken[0], before[1] + (taken[1] if len(taken) > 1 else 0)

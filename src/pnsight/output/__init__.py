@@ -1,0 +1,14 @@
+"""Presentation: figures, reports, and the words that pages and reports share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import lazy_loader
+
+if TYPE_CHECKING:
+    from pnsight.output import plots, report
+
+__getattr__, __dir__, _ = lazy_loader.attach(__name__, submodules=["plots", "report"])
+
+__all__ = ["plots", "report"]

@@ -1,0 +1,25 @@
+"""Figures: bounds, rankings, gains, what tables are good for, and answers beside the truth."""
+
+from __future__ import annotations
+
+from pnsight.output.plots.canvas import check_place, save, svg
+from pnsight.output.plots.coherence import coherence
+from pnsight.output.plots.dispatch import plot
+from pnsight.output.plots.forest import forest, ranking
+from pnsight.output.plots.gains import gain_curve
+from pnsight.output.plots.support import support_map
+from pnsight.output.plots.truth import calibration, true_against_predicted
+
+__all__ = [
+    "calibration",
+    "check_place",
+    "coherence",
+    "forest",
+    "gain_curve",
+    "plot",
+    "ranking",
+    "save",
+    "support_map",
+    "svg",
+    "true_against_predicted",
+]

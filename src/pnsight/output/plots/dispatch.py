@@ -1,0 +1,71 @@
+"""One function for the figure that goes with what one has at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from pnsight.data.schema import QueryLike
+from pnsight.data.study import Study
+from pnsight.decisions import Decisions, Ranking, Selection, decide, decided
+from pnsight.diagnostics import Check, Coherence
+from pnsight.errors import QueryError
+from pnsight.models import Model
+from pnsight.output.plots.coherence import coherence
+from pnsight.output.plots.forest import forest, ranking
+from pnsight.output.plots.gains import gain_curve
+from pnsight.output.plots.support import support_map
+from pnsight.queries.bound_table import BoundTable
+
+Drawable = Model | BoundTable | Decisions | Ranking | Selection | Study | Check | Coherence
+
+
+def plot(
+    found: Drawable,
+    queries: QueryLike = None,
+    threshold: float | None = None,
+    cautious: bool = False,
+    title: str | None = None,
+    **options: Any,
+) -> Figure:
+    """A Matplotlib figure of answers, or of tables; save it with its `savefig`, or let a notebook show it.
+
+    Parameters
+    ----------
+    found
+        A model, of which the bounds of `queries` are drawn as a forest plot; such bounds or decisions themselves; a
+        `Ranking`; a `Selection`, whose gain is drawn against the budget; a `Study`, for a map of its rows; or a `Check`
+        or its coherence, for how near the tables come to contradicting each other.
+    queries, cautious, options
+        For a model: what to ask, as `pnsight.decisions.decide` takes it, such as `quantity` and `level`.
+    threshold
+        Where to draw the line between treating and not; with a model or bounds and none given, nothing is decided.
+    title
+        Above the figure, in place of its caption.
+    """
+    if queries is not None and not isinstance(found, Model):
+        raise QueryError(f"queries are for a model to answer, but a {type(found).__name__} was given; leave them out.")
+    if isinstance(found, Model):
+        decisive = threshold is not None or cautious
+        found = decide(found, queries, threshold, cautious, **options) if decisive else found.bounds(queries, **options)
+    if isinstance(found, BoundTable) and threshold is not None:
+        found = decided(found, threshold, cautious)
+    if isinstance(found, Ranking):
+        return ranking(found, threshold, title)
+    return _DRAWN[type(found)](found, title)
+
+
+def _of_check(found: Check, title: str | None) -> Figure:
+    return coherence(found.coherence, title)
+
+
+_DRAWN: dict[type, Callable[..., Figure]] = {
+    BoundTable: forest,
+    Decisions: forest,
+    Selection: gain_curve,
+    Study: support_map,
+    Check: _of_check,
+    Coherence: coherence,
+}

@@ -1,0 +1,201 @@
+"""Forest plots: the bounds of one query a row, with the intervals of both ends and the decision they support."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from pnsight._palette import BLACK, DECISIONS, GREY, Look
+from pnsight._text import share_text
+from pnsight.data.law import FloatArray
+from pnsight.data.schema import OPEN_SYMBOL
+from pnsight.decisions import Decisions, Ranking, decided
+from pnsight.estimands.estimand import BENEFIT
+from pnsight.estimands.resolve import OK
+from pnsight.output.plots.canvas import SMALL, below, canvas, mark, shortened, titled, verbatim
+from pnsight.queries.bound_table import BoundTable
+
+MOST_ROWS = 60
+"""Queries that one figure shows; of more, the first."""
+
+_UNDECIDED = Look("bounds", BLACK, "●", "o", "full")
+_DASHES = (0, (5, 3))
+_NAME_LINES = 4
+_INCHES_A_LINE, _INCHES_AROUND, _LINES_BETWEEN = 0.17, 1.3, 0.7
+
+
+class _Size(NamedTuple):
+    """How wide a figure is, and how many letters of a name it has room for in a line."""
+
+    inches: float
+    letters: int
+
+
+_WIDE, _NARROW = _Size(7.2, 34), _Size(4.4, 17)
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """What is drawn, a row each: answers, how they look, what they are called, and columns of text on the right."""
+
+    answers: BoundTable
+    looks: Sequence[Look]
+    names: Sequence[str]
+    beside: dict[str, list[str]]
+    threshold: float | None
+    inches: float = _WIDE.inches
+
+    @property
+    def heights(self) -> FloatArray:
+        """Of each row, in lines of text: somewhat more than its name has."""
+        return np.array([1.0 + _LINES_BETWEEN + name.count("\n") for name in self.names])
+
+    @property
+    def places(self) -> FloatArray:
+        """Where the middle of each row is."""
+        return np.asarray(np.cumsum(self.heights) - self.heights / 2)
+
+
+def forest(found: BoundTable | Decisions, title: str | None = None, narrow: bool = False) -> Figure:
+    """Bounds as bars, the interval of each end as a line with caps, and each decision by colour and shape.
+
+    A narrow figure can be read on a phone, and two of them stand side by side on a page.
+    """
+    size = _NARROW if narrow else _WIDE
+    if isinstance(found, Decisions):
+        answers, threshold = _first(found.answers), found.threshold
+        looks = [DECISIONS[str(word)] for word in found.decision]
+    else:
+        answers, threshold = _first(found), None
+        looks = _undecided(answers)
+    names = [name_of(query, size.letters) for query in answers.queries]
+    beside = {"lower to upper": ends_text(answers)}
+    return _drawn(_Rows(answers, looks, names, beside, threshold, size.inches), title or found.caption)
+
+
+def ranking(found: Ranking, threshold: float | None = None, title: str | None = None) -> Figure:
+    """The same for a ranking, best first, with the share of people whom each query describes."""
+    answers = _first(found.answers)
+    looks = _undecided(answers)
+    if threshold is not None:
+        looks = [DECISIONS[str(word)] for word in decided(answers, threshold).decision]
+    names = [f"{place}. {name_of(query)}" for place, query in enumerate(answers.queries, start=1)]
+    beside = {"lower to upper": ends_text(answers), "people": list(map(share_text, found.share))}
+    return _drawn(_Rows(answers, looks, names, beside, threshold), title or found.caption)
+
+
+def name_of(query: str, letters: int = _WIDE.letters) -> str:
+    """What a query is called in a figure, in several lines if it is long."""
+    if not query.strip(OPEN_SYMBOL):
+        return "everyone"
+    spaced = re.sub(r",\s*", ", ", query)
+    lines = textwrap.wrap(spaced, letters, max_lines=_NAME_LINES, placeholder=" …", break_on_hyphens=False)
+    return "\n".join(shortened(line, letters + 2) for line in lines)
+
+
+def ends_text(answers: BoundTable) -> list[str]:
+    """Both ends of each answer, or why there is none."""
+    digits = ".4g" if answers.quantity == BENEFIT else ".3f"
+    rows = zip(answers.lower, answers.upper, answers.status, strict=True)
+    return [f"{lower:{digits}} – {upper:{digits}}" if status == OK else str(status) for lower, upper, status in rows]
+
+
+def _first(answers: BoundTable) -> BoundTable:
+    return answers.take(np.arange(min(len(answers), MOST_ROWS)))
+
+
+def _undecided(answers: BoundTable) -> list[Look]:
+    return [_UNDECIDED if status == OK else DECISIONS[""] for status in answers.status]
+
+
+def _drawn(rows: _Rows, title: str) -> Figure:
+    height = float(rows.heights.sum()) or 2.0
+    figure, (axes,) = canvas(rows.inches, _INCHES_AROUND + _INCHES_A_LINE * height)
+    if rows.threshold is not None:
+        axes.axvline(rows.threshold, color=BLACK, linewidth=1.2, linestyle=_DASHES, zorder=1)
+    for row, place in enumerate(rows.places):
+        _bar(axes, rows.answers, row, place, rows.looks[row])
+    axes.set_yticks(rows.places, rows.names)
+    axes.set_ylim(height, 0)
+    axes.grid(visible=False, axis="y")
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlim(*_span(rows))
+    axes.set_xlabel(_axis_name(rows.answers))
+    _beside(axes, rows)
+    _key(figure, rows)
+    titled(figure, title)
+    verbatim(axes)
+    return figure
+
+
+def _bar(axes: Axes, answers: BoundTable, row: int, place: float, look: Look) -> None:
+    """One query: a bar between the ends, a line with caps through each of them, and a mark on it."""
+    if answers.status[row] != OK:
+        axes.plot(0.02, place, transform=axes.get_yaxis_transform(), **mark(look))
+        return
+    ends = answers.lower[row], answers.upper[row]
+    axes.plot(ends, (place, place), color=look.colour, linewidth=6, alpha=0.35, solid_capstyle="butt", zorder=2)
+    for end, (low, high) in zip(ends, (answers.interval("lower"), answers.interval("upper")), strict=True):
+        capped(axes, low[row], high[row], place, look.colour)
+        axes.plot(end, place, zorder=4, clip_on=False, **mark(look))
+
+
+def capped(axes: Axes, low: float, high: float, place: float, colour: str) -> None:
+    """A thin line with caps; nothing where an end is missing."""
+    axes.plot((low, high), (place, place), color=colour, linewidth=1.4, marker="|", ms=8, mew=1.4, zorder=3)
+
+
+def _span(rows: _Rows) -> tuple[float, float]:
+    """Probabilities from 0 to 1; benefits as far as they go."""
+    answers = rows.answers
+    if answers.quantity != BENEFIT:
+        return -0.02, 1.02
+    known = [answers.lower, answers.upper, *answers.interval("lower"), *answers.interval("upper")]
+    values = np.append(np.concatenate(known), rows.threshold or 0.0)
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    room = 0.04 * (high - low or 1.0)
+    return low - room, high + room
+
+
+def _beside(axes: Axes, rows: _Rows) -> None:
+    """Columns of text on the right of the axes, one line a row under a heading."""
+    points = 8.0
+    for name, values in rows.beside.items():
+        points += 0.62 * SMALL * max(map(len, [name, *values]), default=0)
+        for place, text in [(-0.6, name), *zip(rows.places, values, strict=True)]:
+            axes.annotate(
+                text,
+                (1, place),
+                xytext=(points, 0),
+                xycoords=axes.get_yaxis_transform(),
+                textcoords="offset points",
+                ha="right",
+                va="center",
+                fontsize=SMALL,
+                color=GREY if place < 0 else BLACK,
+                annotation_clip=False,
+            )
+        points += 10
+
+
+def _axis_name(answers: BoundTable) -> str:
+    name = answers.quantity if answers.quantity == BENEFIT else answers.quantity.upper()
+    return name if answers.level is None else f"{name}; thin lines: {answers.level:.0%} interval of each end"
+
+
+def _key(figure: Figure, rows: _Rows) -> None:
+    """What the marks mean."""
+    present = [look for look in DECISIONS.values() if look in rows.looks]
+    handles = [Line2D([], [], label=look.name, **mark(look)) for look in present]
+    if rows.threshold is not None:
+        label = f"threshold {rows.threshold:g}"
+        handles.append(Line2D([], [], color=BLACK, linestyle=_DASHES, linewidth=1.2, label=label))
+    below(figure, handles)

@@ -1,0 +1,177 @@
+"""A summary as one HTML file that needs nothing else: no script, no network, and fit for paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from matplotlib.figure import Figure
+
+from pnsight import _palette as palette
+from pnsight._text import count_text, share_text
+from pnsight.data.law import FloatArray
+from pnsight.decisions import Decisions, Ranking
+from pnsight.diagnostics.verdict import SIGNS
+from pnsight.errors import listed
+from pnsight.estimands.resolve import ROUNDING
+from pnsight.output import plots
+from pnsight.output.plots.gains import drawn_curve, gain_name
+from pnsight.output.report.data import Answer, Described, Gains, Groups, Summary
+from pnsight.queries.bound_table import BoundTable
+
+MOST_IN_ONE = 14
+"""Levels that one figure shows; more are in two, side by side."""
+
+BUDGETS = (0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
+"""Shares of the people whose treatment is told in numbers."""
+
+_MOST_LEVELS = 24  # named for one covariate
+
+
+def render(summary: Summary) -> str:
+    """The whole page."""
+    page = _environment().get_template("page.html")
+    return page.render(
+        summary=summary,
+        figures=_figures(summary),
+        covariates=_alike(summary.data.covariates),
+        budgets=_budgets(summary.gains),
+        looks=palette.DECISIONS,
+        signs=SIGNS,
+        palette=vars(palette),
+    )
+
+
+def _environment() -> Environment:
+    """Everything that is put into the page is escaped: names of columns and levels are the user's."""
+    found = Environment(
+        loader=PackageLoader("pnsight.output.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+    )
+    found.filters |= {
+        "capital": lambda text: text[:1].upper() + text[1:],
+        "listed": lambda levels: listed(levels, _MOST_LEVELS),
+        "number": lambda value: _number(value, ".3f"),
+        "percent": lambda value: f"{100 * value:.4g}%",
+        "plain": lambda value: f"{value:g}",
+        "rows": count_text,
+        "share": lambda value: "" if value is None else share_text(value),
+        "signed": lambda value: f"{value:+.3f}",
+        "tied": _tied,
+    }
+    return found
+
+
+def _number(value: float | None, form: str) -> str:
+    return "" if value is None else f"{value:{form}}"
+
+
+def _tied(name: str) -> str:
+    """A group's name that is not broken within ``name = level``."""
+    return name.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
+
+
+def _alike(covariates: Sequence[Described]) -> list[tuple[str, Described]]:
+    """Covariates that follow each other and have the same levels together, by their names."""
+    groups = groupby(covariates, lambda covariate: replace(covariate, name=""))
+    found = [list(group) for _, group in groups]
+    return [(listed([covariate.name for covariate in group], _MOST_LEVELS), group[0]) for group in found]
+
+
+def _budgets(gains: Gains) -> list[dict[str, float | None]]:
+    """The curve at `BUDGETS`, as far as there is anything to gain; between its points the gain grows evenly."""
+    if len(gains.treated) < 2:
+        return []
+    most = gains.treated[-1]
+    at = [share for share in BUDGETS if share < most - ROUNDING] + [most]
+    columns = {
+        name: [None if np.isnan(value) else float(value) for value in np.interp(at, gains.treated, values)]
+        for name, values in _curve(gains).items()
+    }
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _curve(gains: Gains) -> dict[str, FloatArray]:
+    names = ("treated", "guaranteed", "best_case", "net")
+    return {name: np.array(getattr(gains, name), dtype=np.float64) for name in names}
+
+
+def _figures(summary: Summary) -> dict[str, list[str]]:
+    """By name; none where there is nothing to draw, and two where one would be too tall."""
+    benefit = summary.benefit.best if summary.benefit is not None else Groups("benefit")
+    cost = summary.benefit.cost if summary.benefit is not None else 0.0
+    drawn = {
+        "levels": _levels(summary.levels, summary.threshold, summary.level),
+        "best": _ranking(summary.best, summary.threshold, summary.level),
+        "benefit": _ranking(benefit, cost, summary.level),
+        "gains": _gains(summary.gains),
+    }
+    return {
+        name: [plots.svg(figure, f"{name}-{k}", figure.get_suptitle()) for k, figure in enumerate(found)]
+        for name, found in drawn.items()
+    }
+
+
+def _levels(groups: Groups, threshold: float, level: float | None) -> list[Figure]:
+    rows, title = len(groups.answers), "Everyone, and each level by itself"
+    if rows < 2:
+        return []
+    if rows <= MOST_IN_ONE:
+        return [_forest(groups, threshold, level, title, narrow=False)]
+    half = (rows + 1) // 2
+    left, right = (replace(groups, answers=some) for some in (groups.answers[:half], groups.answers[half:]))
+    return [
+        _forest(left, threshold, level, title, narrow=True),
+        _forest(right, threshold, level, "The other levels", narrow=True),
+    ]
+
+
+def _forest(groups: Groups, threshold: float, level: float | None, title: str, narrow: bool) -> Figure:
+    words = np.array([answer.decision for answer in groups.answers])
+    found = Decisions(_table(groups, level), words, threshold, cautious=False)
+    return plots.forest(found, title, narrow)
+
+
+def _ranking(groups: Groups, threshold: float, level: float | None) -> list[Figure]:
+    if not groups.answers:
+        return []
+    share = _numbers(answer.share for answer in groups.answers)
+    found = Ranking(_table(groups, level), "lower", share, np.full(len(share), np.nan), None, ())
+    return [plots.ranking(found, threshold, f"Groups with the highest lower bound on {_name(groups.quantity)}")]
+
+
+def _gains(gains: Gains) -> list[Figure]:
+    if len(gains.treated) < 2:
+        return []
+    names = "share of the people treated", gain_name(gains.quantity, in_shares=True)
+    return [drawn_curve(_curve(gains), "treated", names)]
+
+
+def _name(quantity: str) -> str:
+    return quantity if quantity == "benefit" else quantity.upper()
+
+
+def _table(groups: Groups, level: float | None) -> BoundTable:
+    """The answers as the figures take them, called as a reader calls them."""
+    answers: Sequence[Answer] = groups.answers
+    rows, ends = (
+        ("support_experimental", "support_observational"),
+        ("lower_low", "lower_high", "upper_low", "upper_high"),
+    )
+    numbers: dict[str, Any] = {
+        name: _numbers(getattr(answer, name) for answer in answers)
+        for name in ("lower", "upper", *rows, *(ends if level else ()))
+    }
+    status = np.array([answer.status for answer in answers])
+    names = [_tied(answer.name) for answer in answers]
+    return BoundTable(groups.quantity, names, status=status, level=level, **numbers)
+
+
+def _numbers(values: Iterable[float | None]) -> FloatArray:
+    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)

@@ -1,0 +1,162 @@
+"""From a model to all that a report says about it, as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import date
+from typing import Any
+
+from pnsight._progress import Progress, silent
+from pnsight._text import in_utf8
+from pnsight._version import __version__
+from pnsight.data.schema import Covariate
+from pnsight.data.study import Study
+from pnsight.diagnostics import check
+from pnsight.errors import OutputError, PnsightError, QueryError
+from pnsight.estimands.payoffs import PayoffsLike
+from pnsight.models import Model
+from pnsight.models.base import LawModel
+from pnsight.models.suppression import suppress
+from pnsight.output.report import sections, words
+from pnsight.output.report.data import Checked, Data, Described, Fitted, Part, Summary
+from pnsight.output.report.date import today
+
+TOP = 10
+"""Groups that a ranking lists unless another number is asked for."""
+
+STAGES = (
+    "checking the tables",
+    "asking about everyone",
+    "asking about each level",
+    "finding who benefits",
+    "finding who is harmed",
+    "finding what to ask",
+    "spending a budget",
+)
+
+
+def summarise(
+    model: Model,
+    threshold: float = 0.5,
+    level: float = 0.9,
+    top: int = TOP,
+    payoffs: PayoffsLike | None = None,
+    cost: float | None = None,
+    title: str | None = None,
+    min_cell: int | None = None,
+    progress: Progress = silent,
+    made: date | None = None,
+) -> Summary:
+    """All that a report says.
+
+    Parameters
+    ----------
+    model
+        A fitted model.
+    threshold
+        Treat where the lower bound on PNS is at least this.
+    level
+        Confidence of the intervals, of models that give any.
+    top
+        How many groups a ranking lists.
+    payoffs, cost
+        For a section on benefit: what treating each kind of person is worth, and what treating one person costs.
+    title
+        Of the report; by default it asks who responds because of the treatment.
+    min_cell
+        Withhold counts from 1 to below this, as `pnsight.suppress` does. The tables are checked before.
+    progress
+        Told which part is at work.
+    made
+        The day that the report bears; by default today, or what the variable SOURCE_DATE_EPOCH says.
+    """
+    if cost is not None and payoffs is None:
+        raise QueryError(f"a cost of {cost:g} is given, but no payoffs; say what treating people is worth (payoffs=).")
+    if title is not None and not in_utf8(title):
+        raise OutputError(f"the title {title!r} is not in UTF-8; give one that is.")
+    day = made or today()
+    shown = model if min_cell is None else suppress(model, min_cell)
+    asked = sections.Asked(shown, quantity_of(model), threshold, level, top)
+
+    def stage(k: int) -> sections.Asked:
+        progress(k, len(STAGES), STAGES[k])
+        return asked
+
+    stage(0)
+    checked = _checked(model.study)
+    everyone = sections.everyone(stage(1))
+    levels = sections.levels(stage(2))
+    best, harmed = sections.benefiting(stage(3)), sections.harmed(stage(4))
+    doubts = sections.doubts(stage(5), levels)
+    gains = sections.gains(stage(6), everyone[0])
+    benefit = None if payoffs is None else sections.benefit(asked, payoffs, cost or 0.0)
+    progress(len(STAGES), len(STAGES), "")
+    return Summary(
+        title=title or f"Who responds because of {shown.study.treatment}?",
+        version=__version__,
+        made=day.isoformat(),
+        quantity=asked.quantity,
+        threshold=threshold,
+        about_threshold=words.about_threshold(threshold),
+        level=level if asked.has_intervals else None,
+        caveats=shown.caveats,
+        data=_data(shown.study),
+        model=Fitted(shown.name, shown.method, dict(shown.parameters()), shown.explain()),
+        check=checked,
+        everyone=everyone,
+        net=sections.net(asked),
+        levels=levels,
+        most_known=words.MOST_KNOWN,
+        turned=sections.turned(asked, levels, best),
+        best=best,
+        harmed=harmed,
+        doubts=doubts,
+        gains=gains,
+        benefit=benefit,
+        bounds=(words.BOUNDS, *((words.EXPERIMENT_ALONE,) if shown.study.observational is None else ())),
+        assumed=words.ASSUMED,
+        citations=words.CITATIONS,
+    )
+
+
+def as_plain(summary: Summary) -> dict[str, Any]:
+    """The summary as dictionaries and lists: what ``--format json`` writes."""
+    return asdict(summary)
+
+
+def quantity_of(model: Model) -> str:
+    """What a report on the model ranks and decides on: PNS, unless the model knows another quantity only."""
+    return "pns" if isinstance(model, LawModel) else model.quantity
+
+
+def _data(study: Study) -> Data:
+    return Data(
+        experimental_rows=float(study.experimental.sum()),
+        observational_rows=None if study.observational is None else float(study.observational.sum()),
+        profiles=len(study.profiles),
+        treatment=study.treatment,
+        treated=study.treated,
+        outcome=study.outcome,
+        success=study.success,
+        covariates=tuple(map(_described, study.schema.covariates)),
+        dropped=dict(study.dropped),
+        ignored=study.ignored,
+        notes=study.notes,
+        withheld="" if study.withheld is None else study.withheld.note,
+    )
+
+
+def _described(covariate: Covariate) -> Described:
+    return Described(covariate.name, covariate.levels, covariate.edges, covariate.merged)
+
+
+def _checked(study: Study) -> Checked:
+    try:
+        found = check(study)
+    except PnsightError as error:
+        return Checked(False, "The tables could not be checked.", (), str(error))
+    parts = tuple(Part(name, verdict.status, verdict.text) for name, verdict in found.verdicts.items())
+    summary = found.summary
+    if study.withheld is not None:
+        summary += " Small counts were taken out before, which can make tables look different that are not."
+    return Checked(found.ok, summary, parts, "")

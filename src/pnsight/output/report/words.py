@@ -1,0 +1,123 @@
+"""What the report says in sentences: quantities, assumptions and sources, in plain words."""
+
+from __future__ import annotations
+
+from pnsight._text import number_of, share_text
+from pnsight._version import __version__
+
+MEANINGS = {
+    "pns": "the treatment makes the difference: they respond if treated, and would not if untreated",
+    "pn": "of those who took the treatment and responded, would not have responded without it",
+    "ps": "of those who went untreated and did not respond, would have responded if treated",
+    "harm": "the treatment does harm: they would respond if untreated, but do not if treated",
+    "pd": "of those who responded, would not have responded without the treatment",
+    "pe": "of those who did not respond, would have responded with the treatment",
+    "benefit": "the mean worth of treating one person, by the payoffs given",
+}
+"""What each quantity is the share of people for whom, in words."""
+
+NAMES = {
+    "pns": "Necessity and sufficiency (PNS)",
+    "pn": "Necessity (PN)",
+    "ps": "Sufficiency (PS)",
+    "harm": "Harm",
+    "pd": "Disablement (PD)",
+    "pe": "Enablement (PE)",
+    "benefit": "Benefit",
+}
+
+BOUNDS = (
+    "Nobody is seen both treated and untreated, so the share of people for whom the treatment makes the difference "
+    "cannot be counted. The two tables together confine it. The bounds of a group are the tightest that follow from "
+    "its average law, the shares that the tables show for the group as a whole (Tian and Pearl 2000). The covariates "
+    "of its members can tighten them: bounds on each profile, averaged, are never wider. That is what pnsight query "
+    "--refine covariates gives, and what a budget is reckoned with. The gap between the bounds stays however many rows "
+    "there are; an interval around a bound is what more rows would tell."
+)
+EXPERIMENT_ALONE = (
+    "There is no observational table, so the bounds come from the experiment alone. They are wider, and there are none "
+    "on quantities that ask about people who chose their treatment."
+)
+ASSUMED = (
+    "Treatment in the experimental table was drawn by lot, in each profile.",
+    "Both tables describe the same population, or populations in which people of the same profile are alike.",
+    "A person's outcome depends on their own treatment and not on that of others, however they came by it.",
+    "Not assumed: that people in the observational table chose at random, or that nobody is harmed.",
+)
+"""What the answers take for granted."""
+
+CITATIONS = (
+    f"The pnsight authors. pnsight, version {__version__}: bounds on the probability of necessity and sufficiency, and "
+    "its relatives, for every subpopulation. Software, Apache-2.0.",
+    "S. Wang, Y. Sun, J. Pearl and A. Li. Learning Probabilities of Causation with Mask-Augmented Data.",
+    "J. Tian and J. Pearl (2000). Probabilities of causation: Bounds and identification. Annals of Mathematics and "
+    "Artificial Intelligence 28, 287–313.",
+)
+"""The software, the paper it builds on, and where the bounds are from."""
+
+
+MOST_KNOWN = (
+    "A verdict is about a group as a whole. It can turn round when more is known about a person: so go by the most "
+    "that is known, and not by one level alone."
+)
+SAME_NET = (
+    "Net of those harmed, the gain is the same as the gain at least: in no profile do the tables show that anybody is "
+    "harmed, so there is nothing to subtract."
+)
+
+
+def about_threshold(threshold: float) -> str:
+    """Where a threshold comes from."""
+    return (
+        f"The threshold, here {threshold:g}, is not found in the data. It is the share of people who must be helped "
+        "for the treatment to be worth what it costs, its side effects and its trouble; those who answer for these set "
+        "it."
+    )
+
+
+def turned(level: str, inside: int, best: int) -> str:
+    """That groups to treat lie within a level not to treat."""
+    have, are = ("has", "is") if inside == 1 else ("have", "are")
+    return (
+        f"Here {level} by itself is not to be treated, but {inside} of the {number_of(best, 'best group')} {have} "
+        f"{level} too, and {are} to be treated."
+    )
+
+
+def added_up(whole: tuple[float, float], parts: tuple[float, float]) -> str:
+    """Why treating everyone brings something else by profiles than by the average."""
+    return (
+        f"With everyone treated the bounds are {parts[0]:.3f} to {parts[1]:.3f} here, but {whole[0]:.3f} to "
+        f"{whole[1]:.3f} for everyone above. Both hold. Those above bound the average of all people; here each profile "
+        "is bounded by itself and the results are added up, which makes use of the covariates and is narrower."
+    )
+
+
+def between(lower: float, upper: float) -> str:
+    """Two shares as they are said: ``at least 12.3% and at most 45.6%``, one number, or one end that says something."""
+    low, high = share(lower), share(upper)
+    if low == high:
+        return share_text((lower + upper) / 2).replace("<", "less than ").replace(">", "more than ")
+    ends = [f"at least {low}"] * (low != share(0)) + [f"at most {high}"] * (high != share(1))
+    return " and ".join(ends) or "anything from none to all"
+
+
+def share(value: float) -> str:
+    """A share of people, to a tenth of a percent."""
+    return f"{value:.1%}"
+
+
+def sentence(quantity: str, lower: float, upper: float) -> str:
+    """What bounds on a quantity for everyone mean."""
+    if quantity in ("pns", "harm"):
+        return f"For {between(lower, upper)} of people {MEANINGS[quantity]}."
+    first, rest = MEANINGS[quantity].split(", ", 1)
+    return f"{first[0].upper()}{first[1:]}, {between(lower, upper)} {rest}."
+
+
+def net_sentence(treated: float, untreated: float) -> str:
+    """What treating everybody would change."""
+    more = treated - untreated
+    change = "as many" if share(abs(more)) == share(0) else f"{share(abs(more))} {'more' if more > 0 else 'fewer'}"
+    both = f"If all were treated {share(treated)} would respond, and if none were {share(untreated)}"
+    return f"{both}: {change} on balance, those helped less those harmed."

@@ -1,0 +1,14 @@
+"""Groups of people: the query language, the lattice of all queries, and the answers to them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import lazy_loader
+
+if TYPE_CHECKING:
+    from pnsight.queries import bound_table, lattice
+
+__getattr__, __dir__, _ = lazy_loader.attach(__name__, submodules=["bound_table", "lattice"])
+
+__all__ = ["bound_table", "lattice"]

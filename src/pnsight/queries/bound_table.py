@@ -1,0 +1,120 @@
+"""Answers: one row a query, with its bounds, how sure they are, the support behind them and a status."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import NormalDist
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from pnsight._tabular import Tabular
+from pnsight.data.law import FloatArray
+from pnsight.data.study import MOST_ROWS
+from pnsight.errors import QueryError, or_a_share
+
+
+@dataclass(frozen=True, repr=False)
+class BoundTable(Tabular):
+    """Bounds of one quantity for many queries; lower <= upper wherever `status` is ok, NaN elsewhere.
+
+    All arrays have shape (queries,). The four interval columns are NaN for models that give no intervals.
+    `kept` holds columns of the caller's own table of queries, shown before the answers, and `notes` what a reader
+    of the table should know.
+    """
+
+    quantity: str
+    queries: Sequence[str]
+    lower: FloatArray
+    upper: FloatArray
+    support_experimental: FloatArray
+    support_observational: FloatArray
+    status: npt.NDArray[np.str_]
+    lower_low: FloatArray | None = None
+    lower_high: FloatArray | None = None
+    upper_low: FloatArray | None = None
+    upper_high: FloatArray | None = None
+    level: float | None = None
+    kept: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    def interval(self, end: Literal["lower", "upper"]) -> tuple[FloatArray, FloatArray]:
+        """Where the interval of one end begins and stops, shape (queries,) each; NaN for a model without intervals."""
+        low, high = (self.lower_low, self.lower_high) if end == "lower" else (self.upper_low, self.upper_high)
+        blank = np.full(len(self), np.nan)
+        return blank if low is None else low, blank if high is None else high
+
+    def standard_error(self, end: Literal["lower", "upper"]) -> FloatArray:
+        """How far the estimate of one end strays, shape (queries,); NaN for a model without intervals.
+
+        From the longer side of the interval: the other may have been cut where the quantity can go no further.
+        """
+        low, high = self.interval(end)
+        if not self.level:
+            return np.full(len(self), np.nan)
+        estimate: FloatArray = getattr(self, end)
+        reach: FloatArray = np.maximum(high - estimate, estimate - low)
+        return reach / NormalDist().inv_cdf((1 + self.level) / 2)
+
+    @property
+    def caption(self) -> str:
+        """What is bounded."""
+        return f"bounds on {self.quantity}"
+
+    def columns(self, beside: Mapping[str, Sequence[Any]] | None = None) -> dict[str, list[Any]]:
+        """The table as plain lists by column name, in the order of the command line's contract.
+
+        Columns given as `beside` stand right after the query.
+        """
+        lower_low, lower_high = self.interval("lower")
+        upper_low, upper_high = self.interval("upper")
+        numbers = {
+            "lower": self.lower,
+            "upper": self.upper,
+            "lower_low": lower_low,
+            "lower_high": lower_high,
+            "upper_low": upper_low,
+            "upper_high": upper_high,
+        }
+        plain: dict[str, list[Any]] = {
+            **{name: plain_numbers(values) for name, values in numbers.items()},
+            "support_experimental": plain_counts(self.support_experimental),
+            "support_observational": plain_counts(self.support_observational),
+        }
+        kept = {name: list(values) for name, values in self.kept.items()}
+        query = {"query": list(self.queries), **{name: list(values) for name, values in (beside or {}).items()}}
+        return {**kept, **query, **plain, "status": [str(text) for text in self.status]}
+
+    def take(self, rows: npt.NDArray[np.intp]) -> BoundTable:
+        """The answers in these rows, in this order."""
+        per_row: dict[str, Any] = {
+            name: value[rows] for name, value in vars(self).items() if isinstance(value, np.ndarray)
+        }
+        kept = {name: [values[row] for row in rows] for name, values in self.kept.items()}
+        return replace(self, queries=[self.queries[row] for row in rows], kept=kept, **per_row)
+
+
+def refuse_level(level: float) -> None:
+    """Refuse a number that is no confidence of intervals: for 0 they would have no length, for 1 no end."""
+    if not 0.5 < (1 + level) / 2 < 1:
+        raise QueryError(
+            f"the confidence of the intervals is {level:g}; give a number between 0 and 1{or_a_share(level)}"
+        )
+
+
+def plain_numbers(values: FloatArray) -> list[float | None]:
+    """Python numbers, None for what is missing."""
+    plain = values.astype(object)
+    plain[np.isnan(values)] = None
+    return list(plain)
+
+
+def plain_counts(values: FloatArray) -> list[float | int]:
+    """Whole numbers as integers; weighted counts, and those too large to be exact, stay as they are."""
+    whole = (values <= MOST_ROWS).all() and (values == np.floor(values)).all()
+    return list((values.astype(np.int64) if whole else values).tolist())

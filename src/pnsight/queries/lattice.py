@@ -1,0 +1,231 @@
+"""The lattice of queries: from values of profiles to sums over the profiles that each query covers.
+
+With levels L1..Ld there are (L1+1)...(Ld+1) queries. All of them together cost one pass of axis sums; a few of
+them are matched against the profiles directly, without enumerating anything.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise, product
+
+import numpy as np
+import numpy.typing as npt
+
+from pnsight.data.law import FloatArray
+from pnsight.data.profiles import exact_position
+from pnsight.data.schema import OPEN, OPEN_SYMBOL, Codes, Schema
+from pnsight.errors import LimitError
+
+MOST_QUERIES = 20_000_000
+"""Above this many queries a space is not listed: with its sums it would need several gigabytes."""
+
+_MATCH_CELLS = 4_000_000
+"""Pairs of a query and a profile that are matched at once."""
+
+_MANY_PROFILES = 8192
+"""Profiles from which on queries are matched one by one: each covariate then leaves fewer to look at."""
+
+_ROLLED_UP = 25
+"""Comparisons of a query's level with a profile's that take as long as one value of the roll-up."""
+
+_BEGUN = 4000
+"""Comparisons that take as long as to begin a pass over one column."""
+
+
+def exact_queries(schema: Schema) -> Codes:
+    """All profiles, the last covariate varying fastest; shape (profiles, covariates)."""
+    return _grid(schema, schema.shape)
+
+
+def mask_queries(schema: Schema) -> Codes:
+    """All queries, open last on each axis; shape (queries, covariates)."""
+    codes = _grid(schema, tuple(levels + 1 for levels in schema.shape))
+    codes[codes == np.array(schema.shape, dtype=np.int32)] = OPEN
+    return codes
+
+
+SPACES = {"exact": exact_queries, "mask": mask_queries}
+"""Whole query spaces by the name the command line gives them."""
+
+
+def one_open(profile: str) -> list[str]:
+    """A compact profile, then the same with each covariate left open in turn."""
+    return [profile, *(profile[:j] + OPEN_SYMBOL + profile[j + 1 :] for j in range(len(profile)))]
+
+
+def one_less_fixed(query: npt.NDArray[np.int32]) -> Codes:
+    """A query, then the same with each covariate that it fixes left open in turn; shape (1 + fixed, covariates)."""
+    fixed = np.flatnonzero(query != OPEN)
+    codes = np.tile(query, (1 + len(fixed), 1))
+    codes[1 + np.arange(len(fixed)), fixed] = OPEN
+    return codes
+
+
+def general_queries(schema: Schema, most_fixed: int) -> Codes:
+    """All queries that fix no more than so many covariates, those that fix fewest first."""
+    _refuse_too_many(schema, general_size(schema, most_fixed))
+    width = len(schema.names)
+    rows = []
+    for fixed in range(min(most_fixed, width) + 1):
+        for places in combinations(range(width), fixed):
+            levels = np.array(list(product(*(range(schema.shape[j]) for j in places))), dtype=np.int32)
+            block = np.full((len(levels), width), OPEN, dtype=np.int32)
+            block[:, list(places)] = levels
+            rows.append(block)
+    return np.concatenate(rows)
+
+
+def general_size(schema: Schema, most_fixed: int) -> int:
+    """How many queries fix no more than so many covariates."""
+    fixing = [1] + [0] * most_fixed  # queries that fix 0, 1, ... of the covariates seen so far
+    for levels in schema.shape:
+        fixing = [fixing[0], *(more + levels * fewer for fewer, more in pairwise(fixing))]
+    return sum(fixing)
+
+
+def roll_up(schema: Schema, profiles: Codes, values: FloatArray) -> FloatArray:
+    """Sums over every query's profiles, shape (queries, k), in the order of `mask_queries`.
+
+    `values` has shape (profiles, k). Each axis gets its open entry as the sum over its levels, in place.
+    """
+    _refuse_too_many(schema, schema.mask_size)
+    width = values.shape[1]
+    if not schema.shape:
+        return np.asarray(values.sum(axis=0, keepdims=True))
+    cube = np.zeros((*(levels + 1 for levels in schema.shape), width))
+    np.add.at(cube, tuple(profiles.T), values)
+    for axis, levels in enumerate(schema.shape):
+        along = np.moveaxis(cube, axis, 0)
+        along[levels] = along[:levels].sum(axis=0)
+    return cube.reshape(-1, width)
+
+
+def sum_over(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray) -> FloatArray:
+    """Sums over the profiles that each of the given queries covers, shape (queries, k).
+
+    Profiles that concern none of the queries are left out first. Then, whichever is least work, all queries are rolled
+    up at once, those that fix the same covariates are summed together in one pass over the profiles, or each is matched
+    against the profiles.
+    """
+    some = covered(profiles, _agreed(queries))
+    if len(queries) == 1:
+        return np.asarray(values[some].sum(axis=0, keepdims=True))
+    if len(some) < len(profiles):
+        profiles, values = profiles[some], values[some]
+    width = max(1, len(schema.names))
+    by_matching = len(queries) * len(profiles) * width
+    one_pass = (len(profiles) + _BEGUN) * (width + values.shape[1])
+    if by_matching <= one_pass:
+        return _matched(queries, profiles, values)
+    alike = _fixing_alike(queries)
+    by_pass = len(alike) * one_pass
+    by_roll_up = _ROLLED_UP * schema.mask_size * values.shape[1]
+    if schema.mask_size <= MOST_QUERIES and by_roll_up < min(by_matching, by_pass):
+        return roll_up(schema, profiles, values)[_position(schema, queries)]
+    if by_matching <= by_pass:
+        return _matched(queries, profiles, values)
+    sums = np.zeros((len(queries), values.shape[1]))
+    for rows in alike:
+        fixed = np.flatnonzero(queries[rows[0]] != OPEN)
+        part = Schema(tuple(schema.covariates[j] for j in fixed))
+        sums[rows] = _sum_over_alike(part, queries[rows][:, fixed], profiles[:, fixed], values)
+    return sums
+
+
+def _fixing_alike(queries: Codes) -> list[npt.NDArray[np.intp]]:
+    """Positions of queries, those that fix the same covariates together."""
+    if not queries.size:
+        return [np.arange(len(queries))] if len(queries) else []
+    packed = np.packbits(queries != OPEN, axis=1)  # a pattern is a few bytes, which sort quicker than its columns
+    patterns = np.ascontiguousarray(packed).view(f"V{packed.shape[1]}").ravel()
+    kind, number = np.unique(patterns, return_inverse=True, return_counts=True)[1:]
+    return np.split(np.argsort(kind.ravel(), kind="stable"), np.cumsum(number)[:-1])
+
+
+def _sum_over_alike(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray) -> FloatArray:
+    """Sums for queries that fix every covariate of the schema."""
+    if schema.exact_size <= np.iinfo(np.int64).max:
+        at, present = exact_position(schema, queries), exact_position(schema, profiles)
+        return _looked_up(at, present, values, schema.exact_size)
+    return _matched(queries, profiles, values)
+
+
+def _matched(queries: Codes, profiles: Codes, values: FloatArray) -> FloatArray:
+    """Sums found by matching each query against each profile: several queries at once where profiles are few."""
+    sums = np.zeros((len(queries), values.shape[1]))
+    if len(profiles) > _MANY_PROFILES:
+        for row, query in enumerate(queries):
+            sums[row] = values[covered(profiles, query)].sum(axis=0)
+        return sums
+    step = max(1, _MATCH_CELLS // max(1, len(profiles)))
+    for start in range(0, len(queries), step):
+        sums[start : start + step] = match(queries[start : start + step], profiles) @ values
+    return sums
+
+
+def _agreed(queries: Codes) -> npt.NDArray[np.int32]:
+    """The query that fixes what all of these fix alike: profiles outside it concern none of them."""
+    if not len(queries):
+        return np.full(queries.shape[1], OPEN, dtype=np.int32)
+    alike = (queries == queries[0]).all(axis=0)
+    return np.where(alike, queries[0], np.int32(OPEN))
+
+
+def covered(profiles: Codes, query: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:
+    """Which of the profiles one query covers, in order; quickest if the profiles are kept column by column."""
+    fixed = np.flatnonzero(query != OPEN)
+    if not len(fixed):
+        return np.arange(len(profiles))
+    rows = np.flatnonzero(profiles[:, fixed[0]] == query[fixed[0]])
+    for j in fixed[1:]:
+        rows = rows[profiles[rows, j] == query[j]]
+    return rows
+
+
+def _looked_up(asked: npt.NDArray[np.intp], present: npt.NDArray[np.intp], values: FloatArray, size: int) -> FloatArray:
+    """Sums over the profiles of exactly the number asked for, zero where there is none; numbers are below `size`."""
+    if size <= len(present):
+        return np.stack([np.bincount(present, column, size)[asked] for column in values.T], axis=1)
+    numbers, place = np.unique(present, return_inverse=True)
+    sums = np.zeros((len(numbers) + 1, values.shape[1]))  # the last row is for profiles without rows
+    np.add.at(sums, place, values)
+    at = np.searchsorted(numbers, asked)
+    found = numbers[np.minimum(at, len(numbers) - 1)] == asked if len(numbers) else np.zeros(len(asked), dtype=bool)
+    return np.asarray(sums[np.where(found, at, len(numbers))])
+
+
+def match(queries: Codes, profiles: Codes) -> FloatArray:
+    """One where the query covers the profile, shape (queries, profiles)."""
+    covers = np.ones((len(queries), len(profiles)), dtype=bool)
+    for asked, present in zip(queries.T, profiles.T, strict=True):
+        if (asked != OPEN).any():
+            covers &= (asked[:, None] == OPEN) | (asked[:, None] == present[None, :])
+    return covers.astype(np.float64)
+
+
+def _position(schema: Schema, queries: Codes) -> npt.NDArray[np.intp]:
+    """Row of each query in the order of `mask_queries`."""
+    levels = np.array(schema.shape, dtype=np.int32)
+    if not len(levels):
+        return np.zeros(len(queries), dtype=np.intp)
+    codes = np.where(queries == OPEN, levels, queries)
+    return np.asarray(np.ravel_multi_index(tuple(codes.T), tuple(levels + 1)), dtype=np.intp)
+
+
+def _grid(schema: Schema, shape: tuple[int, ...]) -> Codes:
+    size = int(np.prod(shape, dtype=object))
+    _refuse_too_many(schema, size)
+    codes = np.empty((size, len(shape)), dtype=np.int32)
+    number, stride = np.arange(size, dtype=np.int32), size
+    for j, levels in enumerate(shape):
+        stride //= levels
+        codes[:, j] = number // stride % levels
+    return codes
+
+
+def _refuse_too_many(schema: Schema, size: int) -> None:
+    if size > MOST_QUERIES:
+        raise LimitError(
+            f"{len(schema.names)} covariates make {size:,} queries, more than the {MOST_QUERIES:,} that are listed "
+            "at once; name the queries you want, ask for --space observed, or use fewer covariates."
+        )

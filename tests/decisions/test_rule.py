@@ -1,0 +1,149 @@
+"""The decision rule: treat, do not treat, uncertain; plainly or with caution."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pnsight.decisions import decide, decided, decisions
+from pnsight.errors import ModelError, QueryError
+from pnsight.estimands.resolve import settle
+from pnsight.queries import lattice
+from pnsight.queries.bound_table import BoundTable
+
+
+def test_the_rule_of_the_case_study():
+    lower = np.array([0.5, 0.2, 0.4, 0.0, np.nan, 0.7])
+    upper = np.array([0.9, 0.49, 0.5, 0.1, np.nan, 0.6])
+    assert list(decisions(lower, upper, 0.5)) == ["treat", "not", "uncertain", "not", "", ""]
+
+
+def test_a_point_at_the_threshold_means_treat():
+    assert list(decisions(np.array([0.5]), np.array([0.5]), 0.5)) == ["treat"]
+
+
+def answers(lower: float, upper: float, reach: float | None) -> BoundTable:
+    """One answer, with an interval that reaches as far on all sides."""
+    ends = settle(np.array([lower]), np.array([upper]))
+    table = BoundTable("pns", ["q"], *ends[:2], np.ones(1), np.ones(1), ends[2])
+    if reach is None:
+        return table
+    around = [np.clip(np.array([end + side]), 0, 1) for end in (lower, upper) for side in (-reach, reach)]
+    return BoundTable("pns", ["q"], *ends[:2], np.ones(1), np.ones(1), ends[2], *around, level=0.9)
+
+
+unit = st.floats(0, 1)
+
+
+@given(ends=st.tuples(unit, unit), reach=unit, threshold=unit)
+def test_cautious_decisions_are_among_the_plain_ones(ends, reach, threshold):
+    table = answers(min(ends), max(ends), reach)
+    plain, cautious = (decided(table, threshold, careful).decision[0] for careful in (False, True))
+    assert cautious in (plain, "uncertain")
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "reach", "plain", "cautious"),
+    [
+        (0.6, 0.9, 0.05, "treat", "treat"),
+        (0.6, 0.9, 0.15, "treat", "uncertain"),
+        (0.1, 0.4, 0.05, "not", "not"),
+        (0.1, 0.4, 0.1, "not", "uncertain"),
+        (0.3, 0.7, 0.05, "uncertain", "uncertain"),
+        (0.9, 0.1, 0.05, "", ""),
+    ],
+)
+def test_caution_wants_the_whole_interval_on_one_side(lower, upper, reach, plain, cautious):
+    table = answers(lower, upper, reach)
+    assert decided(table).decision[0] == plain
+    assert decided(table, cautious=True).decision[0] == cautious
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.5])
+def test_a_models_cautious_decisions_are_among_its_plain_ones(fitted, threshold):
+    codes = lattice.mask_queries(fitted.schema)[::7]
+    plain, cautious = (decide(fitted, codes, threshold, careful) for careful in (False, True))
+    changed = plain.decision != cautious.decision
+    assert changed.any()
+    assert (cautious.decision[changed] == "uncertain").all()
+
+
+def test_caution_needs_intervals(plug_in):
+    with pytest.raises(ModelError, match="response-types"):
+        decide(plug_in, "", cautious=True)
+
+
+def test_a_threshold_must_be_a_number():
+    with pytest.raises(QueryError, match="nan"):
+        decided(answers(0.1, 0.2, None), float("nan"))
+
+
+@pytest.mark.parametrize(
+    ("threshold", "meant"),
+    [(30, "between 0 and 1, and 30 was given; did you mean 0.3"), (-0.1, "-0.1 was given"), (1e9, "1e.09 was given")],
+)
+def test_a_threshold_that_no_probability_can_have_is_refused(threshold, meant):
+    with pytest.raises(QueryError, match=meant):
+        decided(answers(0.1, 0.2, None), threshold)
+
+
+def test_the_ends_of_the_scale_are_thresholds_and_a_cost_may_be_any():
+    assert [str(decided(answers(0.1, 0.2, None), end).decision[0]) for end in (0, 1)] == ["treat", "not"]
+    benefit = replace(answers(0.1, 0.2, None), quantity="benefit")
+    assert str(decided(benefit, 30).decision[0]) == "not"
+
+
+def test_the_decision_stands_beside_the_query_and_before_its_answer(plug_in):
+    found = decide(plug_in, ["", "1101001110"], 0.4)
+    assert list(found.columns())[:4] == ["query", "decision", "lower", "upper"]
+    assert found.columns()["decision"] == ["uncertain", ""]
+    assert found.notes[-1] == "2 decisions: uncertain 1, no answer 1"
+    assert "treat if pns is at least 0.4" in repr(found)
+    assert list(found.to_pandas()["decision"]) == ["uncertain", ""]
+
+
+@pytest.mark.parametrize(
+    ("table", "cautious", "sentence"),
+    [
+        (answers(0.6, 0.9, None), False, "q: treat: pns is at least 0.600, not below 0.5."),
+        (answers(0.1, 0.4, None), False, "q: do not treat: pns is at most 0.400, below 0.5."),
+        (answers(0.1, 0.7, None), False, "q: uncertain: pns is between 0.100 and 0.700, on both sides of 0.5."),
+        (answers(0.9, 0.1, None), False, "q: no decision: the answer is incoherent."),
+        (
+            answers(0.6, 0.9, 0.05),
+            True,
+            "q: treat: pns is at least 0.600, not below 0.5, and the 90% interval of that bound reaches 0.550, "
+            "on the same side.",
+        ),
+        (
+            answers(0.1, 0.4, 0.2),
+            False,
+            "q: do not treat: pns is at most 0.400, below 0.5, but the 90% interval of that bound reaches 0.600, "
+            "on the other side.",
+        ),
+        (
+            answers(0.1, 0.4, 0.2),
+            True,
+            "q: uncertain: pns is between 0.100 and 0.400, but the 90% interval of that bound reaches 0.600, "
+            "on the other side.",
+        ),
+    ],
+)
+def test_a_decision_in_words_gives_its_reason(table, cautious, sentence):
+    assert decided(table, cautious=cautious).words() == [sentence]
+
+
+def test_nobody_named_is_everyone():
+    table = answers(0.6, 0.9, None)
+    everyone = BoundTable("pns", [""], table.lower, table.upper, np.ones(1), np.ones(1), table.status)
+    assert decided(everyone).words()[0].startswith("everyone: treat")
+
+
+def test_further_arguments_go_to_the_models_bounds(fitted):
+    found = decide(fitted, "z4=1", 0.2, quantity="harm", level=0.5, population="experimental")
+    expected = fitted.bounds("z4=1", "harm", 0.5, "experimental")
+    assert found.answers.columns() == expected.columns()

@@ -1,0 +1,261 @@
+"""Whether data contradict an assumption: populations of which it is true pass, others are refused with figures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from check_power import Truth
+from hypothesis import given
+from hypothesis import strategies as st
+
+import pnsight
+from cases import MEN, WOMEN
+from pnsight import simulation as populations
+from pnsight.data.law import RESPONSE_TYPES, Law
+from pnsight.data.schema import Covariate, Schema
+from pnsight.diagnostics import AssumptionTest, assumptions_of
+from pnsight.diagnostics.assumption_tests import implied
+from pnsight.errors import AssumptionError
+from pnsight.queries import lattice
+
+SEXES = Schema((Covariate("sex", ("F", "M")),))
+RANDOM = [f"{kind}:{seed}" for kind in populations.KINDS for seed in range(1, 4)]
+FALSE_ALARMS = 0.05
+HARMED = (RESPONSE_TYPES[:, 1] == 1) & (RESPONSE_TYPES[:, 2] == 0)
+
+
+def sexes(*cases) -> pnsight.Study:
+    counts = [np.array([getattr(case, table) for case in cases], float) for table in ("experimental", "observational")]
+    return pnsight.Study(SEXES, lattice.exact_queries(SEXES), *counts)
+
+
+def unharmed(name: str) -> populations.Population:
+    """The population with everyone who would be harmed made an always-taker."""
+    known = populations.get(name)
+
+    def responses(z, h):
+        shares = known.responses(z, h).copy()
+        shares[:, :, 3] += shares[:, :, 2]
+        shares[:, :, 2] = 0
+        return shares
+
+    return replace(known, responses=responses)
+
+
+def drawn_by_lot(name: str) -> populations.Population:
+    """The population with a choice that hidden causes have no part in: the mean of what they would make of it."""
+    known = populations.get(name)
+
+    def choice(z, h):
+        states = np.array(list(np.ndindex(*[2] * len(known.hidden))), dtype=np.int32)
+        weight = np.prod(np.where(states == 1, known.hidden, 1 - known.hidden), axis=1)
+        return np.repeat((known.choice(z, states) @ weight)[:, None], len(h), axis=1)
+
+    return replace(known, choice=choice)
+
+
+def sampled_test(population: populations.Population, assume: str, rows: int = 100_000) -> AssumptionTest:
+    return assumptions_of(population.sample(rows, rows, seed=1), assume)
+
+
+# --- populations of which it is true, and of which it is not ------------------------------------------------
+
+
+def test_the_edited_populations_are_what_they_are_called():
+    for name in RANDOM[:3]:
+        queries = lattice.exact_queries(populations.get(name).schema)[::50]
+        assert unharmed(name).true_value(queries, "harm").max() == 0
+        law = drawn_by_lot(name).law(queries)
+        xy, xy0, x0y, x0y0 = law.joint.T
+        np.testing.assert_allclose(law.a, xy / (xy + xy0))
+        np.testing.assert_allclose(law.b, x0y / (x0y + x0y0))
+        assert populations.get(name).true_value("", "harm")[0] > 0.05
+
+
+@pytest.mark.parametrize("name", RANDOM)
+def test_a_population_in_which_nobody_is_harmed_passes(name):
+    note = sampled_test(unharmed(name), "monotone").note(populations.get(name).schema.encode(""))
+    assert note.startswith("assumed: monotone (nobody is harmed by the treatment); not contradicted in ")
+    assert note.endswith("would have been noticed")
+
+
+@pytest.mark.parametrize("name", RANDOM)
+def test_a_population_whose_choice_has_no_hidden_cause_passes(name):
+    assert not sampled_test(drawn_by_lot(name), "exogenous").contradicted
+
+
+@pytest.mark.parametrize("name", RANDOM[:6])
+def test_a_population_of_which_both_are_true_passes_both(name):
+    both = replace(unharmed(name), choice=drawn_by_lot(name).choice)
+    assert not sampled_test(both, "monotone,exogenous").contradicted
+
+
+@pytest.mark.parametrize(
+    ("name", "assume", "true"),
+    [
+        ("mediator", "monotone", True),
+        ("direct-positive", "monotone", True),
+        ("direct", "monotone", False),
+        ("covariate", "monotone", False),
+        ("confounder", "monotone", False),
+        ("covariate", "exogenous", True),
+        ("direct", "exogenous", True),
+        ("mediator", "exogenous", False),
+        ("confounder", "exogenous", False),
+    ],
+)
+def test_the_catalog(name, assume, true):
+    """200,000 rows a table; `confounder` hides little, so it takes that many."""
+    found = sampled_test(populations.get(name), assume, rows=200_000)
+    assert found.contradicted is not true
+
+
+def test_harm_that_shows_is_refused_with_its_subgroup_figures_and_p_value():
+    study = sexes(WOMEN, MEN)
+    found = assumptions_of(study, "monotone")
+    with pytest.raises(AssumptionError) as refused:
+        found.note(study.schema.encode(""))
+    said = str(refused.value)
+    assert (
+        "monotone (nobody is harmed by the treatment). The tables contradict it, as it implies P(y) <= P(y_x)." in said
+    )
+    assert "For sex=M, P(y) is 0.700 in the observational table, but P(y_x) only 0.490 in the experiment" in said
+    assert "0.210 too much (0.1" in said
+    assert "P-value, corrected for 9 comparisons: " in said
+    assert found.found.adjusted[found.found.named[0]] < 1e-20
+
+
+def test_people_whom_the_contradiction_is_not_about_may_be_asked_about():
+    study = sexes(WOMEN, MEN)
+    found = assumptions_of(study, "monotone")
+    assert "not contradicted for those asked about, among 3 subgroups (9 comparisons), but for sex=M" in found.note(
+        study.schema.encode("F")
+    )
+    for concerned in ("M", ""):
+        with pytest.raises(AssumptionError):
+            found.note(study.schema.encode(concerned))
+
+
+def test_choice_that_says_how_people_respond_is_refused_whichever_way_it_errs():
+    """Cases A to C have treated people who respond more, and less, often than in the trial."""
+    for case, larger in ((WOMEN, "P(y_x) <= P(y|x)"), (MEN, "P(y|x) <= P(y_x)")):
+        found = assumptions_of(sexes(case, case), "exogenous").found
+        broken = {str(claim) for claim, flag in zip(found.claims, found.broken, strict=True) if flag}
+        assert larger in broken
+
+
+def test_more_contradictions_than_are_named_refuse_everything():
+    """Six towns of men, beside one of so many women that everyone together shows no harm."""
+    schema = Schema((Covariate("town", tuple("abcdefg")),))
+    towns = [(WOMEN, 30), *[(MEN, 1)] * 6]
+    counts = [
+        np.array([np.array(getattr(case, table)) * times for case, times in towns], float)
+        for table in ("experimental", "observational")
+    ]
+    study = pnsight.Study(schema, lattice.exact_queries(schema), *counts)
+    found = assumptions_of(study, "monotone")
+    assert len(found.found.named) == 5
+    assert not found.found.all_named
+    with pytest.raises(AssumptionError, match=r"Also: .*more subgroups"):
+        found.note(study.schema.encode("a"))
+
+
+# --- no false alarms ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("mass", "allocation"),
+    [(((0.8, 0.2), (0.2, 0.8)), (0.5, 0.5)), (((0.5, 0.5), (0.5, 0.5)), (0.8, 0.2))],
+    ids=["covariate shift", "stratified allocation"],
+)
+@pytest.mark.parametrize("assume", ["monotone", "exogenous", "monotone,exogenous"])
+def test_another_mix_or_allocation_of_profiles_is_no_contradiction(mass, allocation, assume):
+    """The young mostly choose and mostly respond, whatever they choose; pooled, both assumptions look wrong."""
+    schema = Schema((Covariate("age", ("young", "old")),))
+    responds, chooses = np.array([0.9, 0.1]), np.array([0.8, 0.2])
+    types = np.zeros((2, 8))
+    types[:, 0], types[:, 3] = (1 - chooses) * (1 - responds), (1 - chooses) * responds
+    types[:, 4], types[:, 7] = chooses * (1 - responds), chooses * responds
+    study = Truth(schema, types, np.array(mass), np.array(allocation)).draw(np.random.default_rng(3), 200_000)
+    pooled = Law.from_counts(*np.split(study.counts.sum(axis=0, keepdims=True), 2, axis=1))
+    xy, xy0, _, _ = pooled.joint[0]
+    assert max(abs(pooled.a[0] - pooled.b[0]), abs(pooled.a[0] - xy / (xy + xy0))) > 0.1
+    assert not assumptions_of(study, assume).contradicted
+
+
+def test_at_the_very_edge_alarms_are_as_rare_as_claimed():
+    """No effect and no confounding: every claim is an equality, in each of twelve profiles."""
+    rng = np.random.default_rng(7)
+    schema = Schema((Covariate("town", tuple("abcdefghijkl")),))
+    alarms, studies = 0, 100
+    for _ in range(studies):
+        responds, chooses = rng.uniform(0.1, 0.9, size=(2, 12))
+        types = np.zeros((12, 8))
+        for kind, (x, y0, y1) in enumerate(RESPONSE_TYPES):
+            if y0 == y1:
+                types[:, kind] = np.where(x, chooses, 1 - chooses) * np.where(y0, responds, 1 - responds)
+        truth = Truth(schema, types, rng.dirichlet(np.ones(12), size=2), rng.uniform(0.2, 0.8, 12))
+        alarms += assumptions_of(truth.draw(rng, 5_000), "monotone,exogenous").contradicted
+    assert alarms <= studies * FALSE_ALARMS + 3 * np.sqrt(studies * FALSE_ALARMS)
+
+
+# --- what is implied ----------------------------------------------------------------------------------------
+
+
+@given(seed=st.integers(0, 1000))
+def test_what_is_implied_holds_of_every_population_of_which_it_is_assumed(seed):
+    """Expected counts, so that a claim is broken only by a wrong claim."""
+    rng = np.random.default_rng(seed)
+    free = rng.dirichlet(np.ones(8))
+    monotone = np.where(HARMED, 0, free) / np.where(HARMED, 0, free).sum()
+
+    def by_lot(types):
+        return np.outer(types.reshape(2, 4).sum(axis=1), types.reshape(2, 4).sum(axis=0)).ravel()
+
+    truths = {("monotone",): monotone, ("exogenous",): by_lot(free), ("monotone", "exogenous"): by_lot(monotone)}
+    for assume, types in truths.items():
+        law = Law.from_types(types[None])
+        counts = 1e4 * np.concatenate([[law.a[0], 1 - law.a[0], law.b[0], 1 - law.b[0]], law.joint[0]])
+        for claim in implied(assume):
+            left, right = (
+                counts[list(s.counted)].sum() / counts[list(s.among)].sum() for s in (claim.left, claim.right)
+            )
+            assert left <= right + 1e-12, str(claim)
+
+
+def test_a_contradiction_for_everyone_is_said_to_be_profile_by_profile_and_leaves_nobody_to_ask_about():
+    """The shares compared are those of one mix of profiles: a reader who adds up rows finds others."""
+    study = sexes(MEN, MEN)
+    with pytest.raises(
+        AssumptionError, match=r"For everyone, profile by profile, P\(y\) is 0\.700 .* assumption out\.$"
+    ):
+        assumptions_of(study, "monotone").note(study.schema.encode("sex=F"))
+
+
+def test_what_is_implied_in_words():
+    assert list(map(str, implied(("monotone",)))) == ["P(y_x') <= P(y_x)", "P(y) <= P(y_x)", "P(y_x') <= P(y)"]
+    assert list(map(str, implied(("monotone",), experiment_alone=True))) == ["P(y_x') <= P(y_x)"]
+    assert len(implied(("exogenous",))) == 4
+    assert len(implied(("monotone", "exogenous"))) == 8
+
+
+def test_an_experiment_alone_can_contradict_that_nobody_is_harmed():
+    study = pnsight.Study(Schema(), np.zeros((1, 0), np.int32), np.array([[200.0, 800, 300, 700]]), None)
+    with pytest.raises(
+        AssumptionError, match=r"For everyone, P\(y_x'\) is 0\.300 in the experiment, but P\(y_x\) only 0\.200"
+    ):
+        assumptions_of(study, "monotone").note(study.schema.encode(""))
+
+
+def test_an_experiment_alone_says_nothing_of_choice():
+    study = replace(sexes(WOMEN, MEN), observational=None)
+    with pytest.raises(AssumptionError, match="'exogenous' was assumed, of which an experiment alone shows nothing"):
+        assumptions_of(study, "exogenous")
+
+
+def test_tables_without_a_profile_in_common_leave_an_assumption_untested():
+    counts = [np.array([[0.0, 0, 0, 0], [9, 9, 0, 0]]), np.array([[9.0, 9, 9, 9], [0, 0, 0, 0]])]
+    study = pnsight.Study(SEXES, lattice.exact_queries(SEXES), *counts)
+    assert "nothing in the tables could contradict it" in assumptions_of(study, "exogenous").note(SEXES.encode(""))

@@ -1,0 +1,97 @@
+"""Averaging the bounds of profiles: within the bounds of their average, and the truth within both."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cases import MEN, TOLERANCE, WOMEN
+from pnsight import simulation as populations
+from pnsight.data.law import Law
+from pnsight.estimands import QUANTITIES, asking
+from pnsight.queries import lattice
+from strategies import mixing_weights, type_shares
+from truth import true_value
+
+POPULATIONS = [*populations.NAMES, *(f"{kind}:{seed}" for seed, kind in enumerate(populations.KINDS[:5], start=1))]
+POPULATIONS += [f"{populations.KINDS[5]}:1"]
+ALL = [*QUANTITIES, "benefit"]
+SLACK = 1e-9
+PARTS = 5
+
+
+def payoffs_of(quantity: str) -> tuple[float, ...] | None:
+    return (100, -60, 0, -140) if quantity == "benefit" else None
+
+
+def refined(law: Law, weights: np.ndarray, quantity: str, payoffs=None) -> tuple[float, float]:
+    question = asking(quantity, payoffs, refine="covariates")
+    lower, upper = question.ends_of(weights @ question.parts(law))
+    return float(lower[0]), float(upper[0])
+
+
+def test_case_d_the_sexes_own_bounds_averaged():
+    law = Law.from_columns(np.concatenate([case.law().columns() for case in (WOMEN, MEN)]))
+    half = np.array([[0.5, 0.5]])
+    np.testing.assert_allclose(refined(law, half, "pns"), (0.3845, 0.3845), atol=TOLERANCE)
+    np.testing.assert_allclose(refined(law, half, "harm"), (0.105, 0.105), atol=TOLERANCE)
+    np.testing.assert_allclose(refined(law, half, "ps"), (0.5, 0.5), atol=TOLERANCE)  # the untreated are equally many
+
+
+@pytest.mark.parametrize("quantity", QUANTITIES)
+@given(types=type_shares(rows=PARTS), weights=mixing_weights(PARTS))
+def test_refined_bounds_lie_within_plain_ones_and_hold_the_truth(quantity, types, weights):
+    law = Law.from_types(types)
+    lower, upper = (float(end[0]) for end in asking(quantity).ends(law.mix(weights)))
+    inner = refined(law, weights, quantity)
+    truth = true_value((weights @ types)[0], quantity)
+    if np.isnan(truth):
+        assert np.isnan([lower, upper, *inner]).all()
+    else:
+        assert lower - SLACK <= inner[0] <= truth + SLACK
+        assert truth - SLACK <= inner[1] <= upper + SLACK
+
+
+@given(types=type_shares(rows=PARTS), weights=mixing_weights(PARTS), payoffs=st.tuples(*[st.integers(-50, 50)] * 4))
+def test_so_do_those_of_the_benefit_for_payoffs_of_any_sign(types, weights, payoffs):
+    law, question = Law.from_types(types), asking("benefit", payoffs)
+    lower, upper = (float(end[0]) for end in question.ends(law.mix(weights)))
+    inner, truth = refined(law, weights, "benefit", payoffs), float(question.truth(weights @ types)[0])
+    assert lower - 1e-7 <= inner[0] <= truth + 1e-7
+    assert truth - 1e-7 <= inner[1] <= upper + 1e-7
+
+
+@given(types=type_shares(rows=PARTS), weights=mixing_weights(PARTS))
+def test_refined_bounds_are_reached_by_some_population(types, weights):
+    """Each profile can be at its own lower end at once: an end of the whole is the mean of people who exist."""
+    law = Law.from_types(types)
+    lower, upper = asking("pns").ends(law)
+    np.testing.assert_allclose(refined(law, weights, "pns"), ((weights @ lower)[0], (weights @ upper)[0]), atol=SLACK)
+
+
+@pytest.mark.parametrize("name", POPULATIONS)
+def test_the_oracles_refined_bounds_for_all_59049_queries(name):
+    population = populations.get(name)
+    queries = lattice.mask_queries(population.schema)
+    exact = (queries != -1).all(axis=1)
+    for quantity in ALL:
+        payoffs = payoffs_of(quantity)
+        plain = population.bounds(queries, quantity, payoffs=payoffs)
+        inner = population.bounds(queries, quantity, payoffs=payoffs, refine="covariates")
+        truth = population.true_value(queries, quantity, payoffs=payoffs)
+        known = ~np.isnan(truth)
+        np.testing.assert_array_equal(inner.status, np.where(known, "ok", "undefined"))
+        slack = 1e-7 if quantity == "benefit" else SLACK
+        assert np.all(plain.lower[known] <= inner.lower[known] + slack), quantity
+        assert np.all(inner.lower[known] <= truth[known] + slack), quantity
+        assert np.all(truth[known] <= inner.upper[known] + slack), quantity
+        assert np.all(inner.upper[known] <= plain.upper[known] + slack), quantity
+        np.testing.assert_allclose(inner.lower[exact], plain.lower[exact], atol=slack)
+
+
+def test_refining_tells_more_where_profiles_differ():
+    population = populations.get("tree:1")
+    plain, inner = population.bounds(""), population.bounds("", refine="covariates")
+    assert inner.upper[0] - inner.lower[0] < 0.9 * (plain.upper[0] - plain.lower[0])

@@ -1,0 +1,356 @@
+"""A model on disk: it answers as before, is written whole or not at all, and runs no code when it is read."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import pickle
+import struct
+from dataclasses import replace
+from functools import reduce
+from operator import getitem
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pnsight
+import web_models
+from cases import MEN, WOMEN
+from pnsight import PlugIn
+from pnsight import simulation as populations
+from pnsight.data.schema import Covariate, Schema
+from pnsight.data.study import Study
+from pnsight.errors import ModelError, OutputError
+from pnsight.estimands import QUANTITIES
+from pnsight.models import persistence as store
+from pnsight.queries import lattice
+
+WORDS = Schema((Covariate("sexe, déclaré", ("femme", "homme")), Covariate("a=b\\c", ("1", "10", "oui"))))
+
+
+def words_study(**more) -> Study:
+    profiles = lattice.exact_queries(WORDS)
+    counts = np.random.default_rng(1).integers(0, 5, size=(len(profiles), 8)).astype(float)
+    return Study(WORDS, profiles, counts[:, :4], counts[:, 4:], "le médicament", "guéri", **more)
+
+
+def nobody_described() -> Study:
+    return Study(Schema(), np.zeros((1, 0), np.int32), np.array([WOMEN.experimental], float), None)
+
+
+STUDIES = {
+    "sampled": lambda: populations.get("mediator").sample(3_000, 3_000, seed=1),
+    "words": lambda: words_study(
+        dropped={"rows without outcome": 3}, ignored=("site",), treated="oui", success="guéri"
+    ),
+    "experiment alone": lambda: replace(words_study(), observational=None),
+    "no covariates": nobody_described,
+}
+
+
+@pytest.mark.parametrize("kind", STUDIES)
+def test_a_loaded_model_answers_as_the_saved_one_for_every_quantity(kind, tmp_path):
+    study = STUDIES[kind]()
+    model = PlugIn().fit(study)
+    pnsight.save(model, tmp_path / "model")
+    loaded = pnsight.load(tmp_path / "model")
+    codes = lattice.mask_queries(study.schema)[-300:]
+    for quantity in QUANTITIES if study.observational is not None else ("pns", "harm"):
+        before, after = model.bounds(codes, quantity).columns(), loaded.bounds(codes, quantity).columns()
+        assert before == after
+
+
+@pytest.mark.parametrize("kind", STUDIES)
+def test_the_study_survives_whole(kind, tmp_path):
+    study = STUDIES[kind]()
+    pnsight.save(PlugIn().fit(study), tmp_path / "model")
+    loaded = pnsight.load(tmp_path / "model")
+    assert isinstance(loaded, PlugIn)
+    for name in ("schema", "treatment", "outcome", "treated", "success", "dropped", "ignored"):
+        assert getattr(loaded.study, name) == getattr(study, name)
+    np.testing.assert_array_equal(loaded.study.profiles, study.profiles)
+    np.testing.assert_array_equal(loaded.study.counts, study.counts)
+    assert (loaded.study.observational is None) == (study.observational is None)
+
+
+def test_a_model_is_one_json_and_one_safetensors_file(tmp_path):
+    pnsight.save(PlugIn().fit(words_study()), tmp_path / "new" / "model")
+    files = sorted(path.name for path in (tmp_path / "new" / "model").iterdir())
+    assert len(files) == 2
+    assert files[1] == "model.json"
+    assert files[0].startswith("arrays-")
+    assert files[0].endswith(".safetensors")
+
+
+def test_no_file_holds_a_pickle(tmp_path, monkeypatch):
+    """Each file is of a format that holds data only, and reading never touches pickle."""
+    pnsight.save(PlugIn().fit(words_study()), tmp_path)
+    json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))
+    (arrays,) = tmp_path.glob("*.safetensors")
+    content = arrays.read_bytes()
+    (length,) = struct.unpack("<Q", content[:8])
+    header = json.loads(content[8 : 8 + length])
+    size = max(entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__")
+    assert len(content) == 8 + length + size
+
+    def refuse(*_, **__):
+        raise AssertionError("a pickle was read")
+
+    for name in ("load", "loads", "Unpickler"):
+        monkeypatch.setattr(pickle, name, refuse)
+    pnsight.load(tmp_path)
+
+
+def test_saving_again_replaces_the_model_and_leaves_nothing_behind(tmp_path):
+    for case in (WOMEN, MEN):
+        study = replace(nobody_described(), experimental=np.array([case.experimental], float))
+        pnsight.save(PlugIn().fit(study), tmp_path)
+    assert len(list(tmp_path.iterdir())) == 2
+    assert pnsight.load(tmp_path).study.experimental.tolist() == [list(MEN.experimental)]
+
+
+def test_saving_into_an_empty_folder_is_fine(tmp_path):
+    (tmp_path / "empty").mkdir()
+    pnsight.save(PlugIn().fit(words_study()), tmp_path / "empty")
+    assert pnsight.load(tmp_path / "empty").schema == WORDS
+
+
+@pytest.mark.parametrize("fails_at", ["model.json", "arrays-"])
+def test_a_write_that_fails_leaves_the_old_model_as_it_was(fails_at, tmp_path, monkeypatch):
+    pnsight.save(PlugIn().fit(words_study()), tmp_path)
+    before = pnsight.load(tmp_path).bounds("").columns()
+    genuine = os.replace
+
+    def failing(source, target):
+        if os.path.basename(target).startswith(fails_at):
+            raise OSError(28, "No space left on device")
+        genuine(source, target)
+
+    monkeypatch.setattr(os, "replace", failing)
+    with pytest.raises(OutputError, match=r"cannot write the model to .*No space left on device"):
+        pnsight.save(PlugIn().fit(nobody_described()), tmp_path)
+    monkeypatch.undo()
+    assert pnsight.load(tmp_path).bounds("").columns() == before
+    assert not list(tmp_path.glob("*.tmp"))
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_a_folder_of_other_things_is_left_alone(tmp_path):
+    (tmp_path / "thesis.txt").write_text("years of work")
+    with pytest.raises(OutputError, match="the folder holds other files; name a new one"):
+        pnsight.save(PlugIn().fit(words_study()), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_a_model_json_of_another_program_is_left_alone(tmp_path):
+    (tmp_path / "model.json").write_text('{"keras": 3}')
+    with pytest.raises(OutputError, match="the folder holds other files; name a new one"):
+        pnsight.save(PlugIn().fit(words_study()), tmp_path)
+    assert (tmp_path / "model.json").read_text() == '{"keras": 3}'
+
+
+def test_a_file_is_not_taken_for_a_folder(tmp_path):
+    (tmp_path / "model").write_text("a file")
+    with pytest.raises(OutputError, match="it is a file; name a folder"):
+        pnsight.save(PlugIn().fit(words_study()), tmp_path / "model")
+    with pytest.raises(OutputError, match="cannot write the model"):
+        pnsight.save(PlugIn().fit(words_study()), tmp_path / "model" / "inside")
+
+
+def test_a_model_that_is_not_fitted_is_not_saved(tmp_path):
+    with pytest.raises(ModelError, match="not fitted"):
+        pnsight.save(PlugIn(), tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
+# --- reading what is not right --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path):
+    pnsight.save(PlugIn().fit(words_study()), tmp_path / "model")
+    return tmp_path / "model"
+
+
+def changed(folder, **changes):
+    description = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+    description.update(changes)
+    (folder / "model.json").write_text(json.dumps(description), encoding="utf-8")
+
+
+def test_what_is_not_a_model_is_refused(tmp_path):
+    with pytest.raises(ModelError, match=r"no model folder '.*nowhere'; expected a folder written by `pnsight fit"):
+        pnsight.load(tmp_path / "nowhere")
+    with pytest.raises(ModelError, match=r"it has no model\.json"):
+        pnsight.load(tmp_path)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ModelError, match="no model folder"):
+        pnsight.load(tmp_path / "file")
+
+
+@pytest.mark.parametrize("content", ["", "{", "\xff", '"text"', "[]", '{"format": "other"}', "null"])
+def test_a_json_that_is_not_a_models_is_refused(content, folder):
+    (folder / "model.json").write_bytes(content.encode("latin-1"))
+    with pytest.raises(ModelError, match="expected a folder written by"):
+        pnsight.load(folder)
+
+
+def test_another_version_of_the_format_is_refused_with_what_to_do(folder):
+    changed(folder, format_version=99, pnsight_version="9.9")
+    with pytest.raises(ModelError, match=r"has format 99, this pnsight .* reads format 1; fit the model again.*9\.9"):
+        pnsight.load(folder)
+
+
+def test_an_unknown_kind_of_model_is_refused_with_the_known_ones(folder):
+    changed(folder, model="oracle-of-delphi")
+    with pytest.raises(ModelError, match=r"kind 'oracle-of-delphi'.*knows .*plug-in"):
+        pnsight.load(folder)
+
+
+@pytest.mark.parametrize("key", ["format_version", "model", "parameters", "learned", "study", "arrays"])
+def test_a_description_that_lacks_a_part_is_refused(key, folder):
+    description = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+    del description[key]
+    (folder / "model.json").write_text(json.dumps(description), encoding="utf-8")
+    with pytest.raises(ModelError, match=r"model\.json|model '"):
+        pnsight.load(folder)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("model", ["plug-in"]), ("study", 3), ("arrays", 5), ("parameters", {"unheard": 1})]
+)
+def test_a_description_with_a_part_of_another_kind_is_refused(key, value, folder):
+    changed(folder, **{key: value})
+    with pytest.raises(ModelError):
+        pnsight.load(folder)
+
+
+DAMAGED = {
+    "levels that are numbers": (("study", "covariates", 0, "levels"), [1, 2], r"levels\.0 is 1; expected text"),
+    "no levels": (("study", "covariates", 0, "levels"), [], r"'sexe, déclaré' has the levels \[\]"),
+    "a level twice": (("study", "covariates", 0, "levels"), ["a", "a"], "expected one or more, each once"),
+    "levels in one word": (("study", "covariates", 0, "levels"), "mf", r"levels is 'mf'; expected a list"),
+    "fewer levels than counted": (("study", "covariates", 1, "levels"), ["1"], "levels that the covariates have not"),
+    "edges that fall": (("study", "covariates", 1, "edges"), [3, 2, 1], r"edges \[3.0, 2.0, 1.0\]; expected rising"),
+    "a name twice": (("study", "covariates", 0, "name"), "a=b\\c", "two covariates have the same name"),
+    "no name": (("study", "covariates", 0, "name"), None, r"name is None; expected text"),
+    "no quantity": (("parameters", "quantity"), None, r"parameters\.quantity is None; expected text"),
+    "an unknown quantity": (("parameters", "quantity"), "pxs", "no quantity is called 'pxs'"),
+    "an unknown mix": (("parameters", "mix"), "cells", "parameters.mix is 'cells'; expected 'rows' or 'profiles'"),
+    "a word for true": (("study", "experiment_alone"), "no", "experiment_alone is 'no'; expected true or false"),
+    "rows in words": (("study", "dropped"), {"rows": "few"}, "dropped.rows is 'few'; expected a number"),
+    "endlessly many rows": (("study", "dropped"), {"rows": float("inf")}, "dropped.rows is inf; expected a number"),
+    "a truth for a version": (("format_version",), True, "format_version is True; expected a whole number"),
+    "a word for a version": (("format_version",), "1", "has format '1', this pnsight .* reads format 1"),
+    "nothing withheld": (("study", "withheld"), {"min_cell": 5, "rows": [1]}, "rows is .1.; expected a list of 2"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_a_description_that_was_changed_is_refused_with_the_place_and_what_was_expected(damage, folder):
+    place, value, said = DAMAGED[damage]
+    description = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+    part = description
+    for name in place[:-1]:
+        part = part[name]
+    part[place[-1]] = value
+    (folder / "model.json").write_text(json.dumps(description), encoding="utf-8")
+    with pytest.raises(ModelError, match=said) as refused:
+        pnsight.load(folder)
+    assert str(refused.value).startswith(f"model {str(folder)!r} ")
+
+
+def parts_of(value, place=()):
+    """The place of everything in plain data."""
+    yield place
+    for name, part in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from parts_of(part, (*place, name))
+
+
+@pytest.mark.parametrize("name", ["response-types", "experiment alone", "mask-mlp"])
+def test_whatever_part_of_a_description_is_changed_a_model_answers_or_is_refused(name, tmp_path):
+    pnsight.save(web_models.EVERY[name](), tmp_path)
+    assert pnsight.load(tmp_path).name == web_models.EVERY[name]().name
+    whole = json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))
+    for *place, last in list(parts_of(whole))[1:]:
+        for value in (None, [], {}, "other", 2, 0.5, ["other"]):
+            description = copy.deepcopy(whole)
+            reduce(getitem, place, description)[last] = value
+            (tmp_path / "model.json").write_text(json.dumps(description), encoding="utf-8")
+            try:
+                model = pnsight.load(tmp_path)
+            except ModelError:
+                continue
+            model.bounds(model.schema.format(model.study.profiles[:1])).columns()
+            model.explain()
+            model._repr_html_()
+
+
+def test_a_description_that_is_nested_without_end_is_refused(folder):
+    (folder / "model.json").write_text('{"format":' * 100_000)
+    with pytest.raises(ModelError, match=r"unreadable model\.json .*expected a folder written by"):
+        pnsight.load(folder)
+    with pytest.raises(OutputError, match="the folder holds other files"):
+        pnsight.save(PlugIn().fit(words_study()), folder)
+
+
+def test_what_may_not_be_read_is_not_called_damaged(folder, monkeypatch):
+    (arrays,) = folder.glob("*.safetensors")
+    content = arrays.read_bytes()
+    arrays.unlink()
+    arrays.mkdir()
+    with pytest.raises(ModelError, match=r"cannot be read .*Is a directory.*check that you may read"):
+        pnsight.load(folder)
+    arrays.rmdir()
+    arrays.write_bytes(content)
+
+    def forbidden(path, *_, **__):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    for step in ("is_dir", "read_text", "exists", "read_bytes"):
+        monkeypatch.setattr(Path, step, forbidden)
+        with pytest.raises(ModelError, match=r"cannot be read .*Permission denied.*check that you may read"):
+            pnsight.load(folder)
+        monkeypatch.undo()
+
+
+@pytest.mark.parametrize("keep", [0, 4, 40, -1])
+def test_truncated_arrays_are_refused(keep, folder):
+    (arrays,) = folder.glob("*.safetensors")
+    arrays.write_bytes(arrays.read_bytes()[:keep])
+    with pytest.raises(ModelError, match=r"arrays '.*safetensors' cannot be read .*; fit the model again"):
+        pnsight.load(folder)
+
+
+def test_absent_arrays_are_refused(folder):
+    (arrays,) = folder.glob("*.safetensors")
+    arrays.unlink()
+    with pytest.raises(ModelError, match="cannot be read"):
+        pnsight.load(folder)
+
+
+def test_arrays_of_another_model_are_refused(folder):
+    """A well-formed file that lacks what the model needs."""
+    from safetensors.numpy import save_file
+
+    (arrays,) = folder.glob("*.safetensors")
+    save_file({"something": np.ones(3)}, arrays)
+    with pytest.raises(ModelError):
+        pnsight.load(folder)
+
+
+def test_every_model_is_known_by_its_own_name():
+    assert store.MODELS["plug-in"] is PlugIn
+    assert all(kind.name == name for name, kind in store.MODELS.items())
+
+
+def test_arrays_in_which_anything_was_changed_are_refused(tmp_path):
+    pnsight.save(PlugIn().fit(words_study()), tmp_path)
+    (arrays,) = tmp_path.glob("*.safetensors")
+    content = bytearray(arrays.read_bytes())
+    content[-1] ^= 0xFF
+    arrays.write_bytes(content)
+    with pytest.raises(ModelError, match="are not those that were written; fit the model again"):
+        pnsight.load(tmp_path)
