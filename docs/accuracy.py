@@ -48,11 +48,11 @@ def draw() -> None:
 def _opening() -> str:
     return """# How accurate the response-type model is
 
-Written from the rows in `experiments/results`, like [the paper's experiment](experiment.md). Errors are mean
-absolute errors of the PNS bounds against the exact oracle. A fit never sees the oracle: all that it chooses, it chooses
-on rows held out. What is fixed in the model, such as the networks it tries, how it weighs held-out rows and how wide
-its intervals are at least ([more](#intervals)), was set with the oracle on other samples than those shown here: seeds
-11 to 30 of the catalog, and random populations with seeds 1 to 5.
+This page is written from the rows in `experiments/results`, like [the paper's experiment](experiment.md). Errors are
+mean absolute errors of the PNS bounds against the exact oracle. A fit never sees the oracle: everything it chooses, it
+chooses on held-out rows (cross-validation). What is fixed in the model, such as the capacities it tries, how it weights
+held-out rows and the minimum width of its confidence intervals ([more](#intervals)), was set with the oracle on samples
+other than those shown here: seeds 11 to 30 of the catalog, and random populations with seeds 1 to 5.
 """
 
 
@@ -64,10 +64,10 @@ def _paper(rows: Sequence[summary.Row]) -> str:
     return f"""## Beside the paper's Mask-MLP
 
 The paper's Mask-MLP had its threshold chosen with the oracle, and so had our own rerun of it. Over {len(ratios)} cells
-the model's error is on average {fmean(ratios):.2f} of the error the paper reports; the largest ratio is
+the model's error is on average {fmean(ratios):.2f} times the error the paper reports; the largest ratio is
 {max(ratios):.2f}, and {sum(ratio <= 1 / 3 for ratio in ratios)} cells are at a third or below.
 
-In the table, the model's mean error over the seeds, and in brackets its ratio to the paper's.
+The table shows the model's mean error over the seeds, and in brackets its ratio to the paper's.
 
 {command("pnsight bench run --preset response-types")}
 {command("pnsight bench show response-types")}
@@ -94,9 +94,10 @@ def _random(rows: Sequence[summary.Row]) -> str:
         return ""
     return f"""## On random populations
 
-Six kinds of random population (see [Populations](populations.md)), ten of each, 200,000 rows a table, one sample each;
-the table is about those that all three have been fitted to so far. Mask-MLP at a threshold of 300 with the paper's
-protocol; the plug-in is scored on the queries it answers. Mean error of both ends, and where the model lost.
+There are six kinds of random population (see [Populations](populations.md)), ten of each, with 200,000 rows per table
+and one sample each; the table covers those that all three models have been fitted to so far. Mask-MLP has a threshold
+of 300 and the paper's protocol; the plug-in is scored on the queries it answers. The columns are the mean error of both
+ends, and where the response-type model lost.
 
 {command("pnsight bench run --preset random")}
 {command("pnsight bench show random")}
@@ -111,7 +112,7 @@ def _floor(rows: Sequence[summary.Row]) -> str:
         return ""
     return f"""## No floor under the error
 
-A population made of interactions, from {min(budgets):,} to {max(budgets):,} rows a table.
+A population made of interactions, from {min(budgets):,} to {max(budgets):,} rows per table.
 
 {command("pnsight bench run --preset bias")}
 
@@ -125,17 +126,17 @@ def _intervals(rows: Sequence[summary.Row]) -> str:
         return ""
     return f"""## Intervals
 
-How many of the oracle's ends lie inside their nominal 90% interval, over the exact and over all queries, with the mean
-width; then by the rows that a query has in both tables together. 200,000 rows a table; the catalog's populations with
-seeds 1 to 5 and 61 to 75, random populations with one sample each.
+Coverage: the share of the oracle's ends that lie inside their nominal 90% confidence interval, over the exact and over
+all queries, with the mean width; then by the number of rows that a query has in both tables together. 200,000 rows per
+table; the catalog's populations with seeds 1 to 5 and 61 to 75, random populations with one sample each.
 
-In direct-positive everybody has the same PNS, so a sample covers all queries or none: its share is one of fits, not of
-queries.
-How the variance is put together, and the least factor on standard errors, {FACTORS[0]:g}, come from other samples of
-the catalog (seeds 11 to 16) and other random populations (seeds 1 to 3). Earlier versions of the model were tried on
-the random populations shown here and on other seeds of the catalog, and that they covered up to 98% of some kinds is
-what prompted this one. Seeds 61 to 75 had never been fitted before; only in the two Direct populations they were
-fitted twice, as the intervals of direct-positive were far too wide at first, where all rungs counted as plausible.
+In direct-positive everybody has the same PNS, so a sample covers all queries or none: its coverage is a share of fits,
+not of queries. The way the variance is computed, and the minimum factor on standard errors, {FACTORS[0]:g}, come from
+other samples of the catalog (seeds 11 to 16) and other random populations (seeds 1 to 3). Earlier versions of the model
+were tried on the random populations shown here and on other seeds of the catalog; they covered up to 98% of some kinds,
+which prompted this version. Seeds 61 to 75 had never been fitted before, except in the two Direct populations. These
+were fitted twice, because the intervals of direct-positive were far too wide at first, when all capacities counted as
+plausible.
 
 {command("pnsight bench show intervals")}
 
@@ -151,8 +152,9 @@ def _agreement(rows: Sequence[summary.Row]) -> str:
         return ""
     return f"""## Decisions
 
-Over all 59,049 queries at 200,000 rows: how often the decision at 0.3 and at 0.5 agrees with the oracle's, and which
-share of the confident ones the oracle contradicts outright. The true PNS of direct-positive is .5023, next to 0.5.
+Over all 59,049 queries at 200,000 rows: how often the decision at 0.3 and at 0.5 agrees with the oracle's, and what
+share of the confident decisions the oracle contradicts outright. The true PNS of direct-positive is .5023, close to
+0.5.
 
 {command("pnsight bench show agreement")}
 
@@ -161,16 +163,16 @@ share of the confident ones the oracle contradicts outright. The true PNS of dir
 
 
 def _acting(rows: Sequence[summary.Row]) -> str:
-    """What it is worth to act on each model, if that was measured."""
+    """The value of acting on each model, if that was measured."""
     if not rows:
         return ""
     populations = {row["population"] for row in rows}
     budgets = ", ".join(f"{budget:,}" for budget in sorted({row["budget"] for row in rows}))
     return f"""## What acting on it is worth
 
-An error of the bounds does not say what a wrong decision costs. So plug-in, Mask-MLP (threshold 300, the paper's
-protocol) and the response-type model, plain and with caution, are used as a user would, on {len(populations)}
-populations with {budgets} rows a table, and what they lead to is computed from the true law. The tables below are
+An error in the bounds does not say what a wrong decision costs. So the plug-in, Mask-MLP (threshold 300, the paper's
+protocol) and the response-type model, plain and cautious, are used as a user would use them, on {len(populations)}
+populations with {budgets} rows per table, and the outcome is computed from the true law. The tables below are
 means over the catalog's populations and over the random ones; the commands print every population as well.
 
 {command("pnsight bench decide")}
@@ -178,8 +180,8 @@ means over the catalog's populations and over the random ones; the commands prin
 ### Right and wrong decisions
 
 Over the exact and over all queries, at 0.3 and 0.5. Of all queries: how many have an answer, a confident decision
-(treat or not), and the oracle's decision. Of the confident ones: how many the oracle contradicts outright (wrong), and
-how many are uncertain with unlimited data (oracle unsure).
+(treat or not), and the oracle's decision. Of the confident decisions: how many the oracle contradicts outright (wrong),
+and how many would be uncertain with unlimited data (oracle unsure).
 
 {command("pnsight bench show decisions")}
 
@@ -187,11 +189,12 @@ how many are uncertain with unlimited data (oracle unsure).
 
 ### Budgets
 
-`pnsight select` spends a budget for a tenth, a quarter and half of the people. Numbers are shares of all people who
-surely respond because of it: the true lower bounds of those treated, by their true numbers. The oracle's choice is the
-best possible; `lost` is by how much the model's own choice, spent on people in its order until the budget is used up,
-brings less, and `lost of it` the same as a share of the oracle's. `promised` is the guaranteed gain that the model
-reports; `kept` counts the fits that deliver at least that.
+`pnsight select` spends a budget for a tenth, a quarter and half of the people (unit selection). Numbers are shares of
+all people who certainly respond because of the treatment: the true lower bounds of those treated, weighted by their
+true numbers. The oracle's choice is the best possible; `lost` is the regret, how much less the model's own choice
+brings when the budget is spent in its order until it is used up, and `lost of it` is the same as a share of the
+oracle's gain. `promised` is the guaranteed gain that the model reports; `kept` counts the fits that deliver at least
+that.
 
 {command("pnsight bench show selection")}
 
@@ -200,11 +203,11 @@ reports; `kept` counts the fits that deliver at least that.
 ### The best groups
 
 The hundred groups with the highest lower bounds, among the queries that truly hold at least 1% of the people, and the
-hundred best of all exact profiles. One is right if its true lower bound reaches that of the oracle's hundredth, so that
-ties are no mistakes. Many groups are nearly alike, so beside it stands how high the model's hundred truly are on
-average, and the oracle's. With caution, the low end of the interval ranks. The last columns are about the list of
-`pnsight rank`, up to 20 groups without near-copies: by how much its estimates are above the truth on average, and by
-how much it says they are.
+hundred best of all exact profiles. A group is right if its true lower bound reaches that of the oracle's hundredth, so
+that ties are not mistakes. Many groups are nearly alike, so the table also shows how high the model's hundred truly are
+on average, and the oracle's. With caution, groups are ranked by the low end of the interval. The last columns are about
+the list of `pnsight rank`, up to 20 groups without near-copies: by how much its estimates exceed the truth on average
+(the winner's curse), and by how much it predicts that they do.
 
 {command("pnsight bench show top")}
 

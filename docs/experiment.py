@@ -50,11 +50,11 @@ def _opening(rows: Sequence[summary.Row]) -> str:
     return f"""# The paper's experiment, rerun
 
 This page is written from the rows in `experiments/results/fits.csv`, the scores of {count:,} fits by this project's own
-code; what was run and what was not stands [at the end](#what-was-run). Errors are mean absolute errors (MAE) of the
-lower and upper PNS bound against the exact oracle, over the 1,024 exact and over all 59,049 queries. The command above
-a table prints it again, from the same rows unless it says otherwise; `pnsight bench run` adds what is missing.
+code; what was run, and what was not, is [at the end](#what-was-run). Errors are mean absolute errors (MAE) of the lower
+and upper PNS bound against the exact oracle, over the 1,024 exact and over all 59,049 queries. The command above a
+table prints it again, from the same rows unless it says otherwise; `pnsight bench run` adds what is missing.
 
-The populations, as drawn from the model objects (Z stands for the observed covariates and hidden ones alike):
+The causal diagrams of the populations, drawn from the model objects (Z stands for both observed and hidden covariates):
 
 {pictures([(f"diagram-{name}.svg", f"diagram of {name}") for name in NAMES], width="18%")}
 """
@@ -66,23 +66,23 @@ def _table_1(rows: Sequence[summary.Row]) -> str:
     ratio = summary.mean_ratio(learned)
     return f"""## Table 1: ours beside the paper's
 
-The paper's rule: for each threshold the mean over seeds, then the smallest, separately by space and end. That is a
-choice made with the oracle, which nobody has on real data. `threshold` is the one that won (lower/upper), among those
-tried with the same number of seeds; `ratio` is ours over the paper's. The paper says "from 100 to 2000"; which
-thresholds lie between is our choice. A threshold that leaves fewer than {FEWEST_EXAMPLES} training queries for some
-seed does not compete.
+The threshold, the minimum number of rows of a training query, is a hyperparameter. The paper's rule takes the mean over
+seeds for each threshold, then the smallest, separately by space and end. That is a choice made with the oracle, which
+nobody has on real data. `threshold` is the one that won (lower/upper), among those tried with the same number of seeds;
+`ratio` is ours over the paper's. The paper says "from 100 to 2000"; which thresholds lie between is our choice. A
+threshold that leaves fewer than {FEWEST_EXAMPLES} training queries for some seed does not compete.
 
 {command("pnsight bench show table-1")}
 
-The rows that have a number of the paper's beside them; Direct as printed and with a positive coefficient are both set
-beside its Direct.
+Below are the rows for which the paper has a number; Direct as printed and Direct with a positive coefficient are both
+compared with the paper's Direct.
 
 {markdown(summary.table(cells))}
 
-Over the {len(learned)} cells of the learners that have a number of the paper's beside them, Direct with a positive
-coefficient, ours is on average {ratio:.2f} times the paper's. With the paper's words, up to 2000 epochs and the best
-validation error, training goes on until the leak described below has done its harm; a stop at a few hundred
-epochs would come out lower.
+Over the {len(learned)} cells of the learners for which the paper has a number, with Direct's coefficient positive, our
+error is on average {ratio:.2f} times the paper's. With the paper's settings, up to 2000 epochs and the best validation
+error, training goes on until the leak described below has done its harm; stopping after a few hundred epochs would give
+a lower error.
 """
 
 
@@ -90,8 +90,8 @@ def _baseline(rows: Sequence[summary.Row]) -> str:
     return f"""## The plug-in baseline, two conventions
 
 The paper removes bounds "that are not feasible" without saying which those are. Dropping only queries whose bounds
-are undefined comes nearer its numbers than dropping crossed ones too; neither reproduces them. Direct as printed is
-degenerate (its bounds are 0 everywhere), so that the paper's Direct column cannot come from it.
+are undefined comes closer to its numbers than dropping crossed ones too; neither reproduces them. Direct as printed is
+degenerate (its bounds are 0 everywhere), so the paper's Direct column cannot come from it.
 
 {command("pnsight bench show baseline")}
 
@@ -106,7 +106,7 @@ def _sweeps(rows: Sequence[summary.Row]) -> str:
     ]
     return f"""## Which threshold each learner prefers
 
-Mean absolute error against the rows that a query needs in both tables to be a training example.
+Mean absolute error against the minimum number of rows that a query needs in both tables to be a training example.
 
 {pictures(sweeps)}
 
@@ -128,9 +128,10 @@ def _leak() -> str:
     ]
     return f"""## The validation split leaks
 
-Mask queries share rows. A query held out of training is nearly a mixture of queries that were not, so its label
-repeats their noise, and the validation error keeps falling while the error against the truth rises. Setting rows aside
-first and labelling the validation queries from those rows alone gives a stopping rule that sees the difference.
+Mask queries share rows. A query held out of training is nearly a mixture of queries that were not, so its label repeats
+their noise, and the validation error keeps falling while the error against the truth rises (overfitting that the
+validation set cannot see). Setting rows aside first and labelling the validation queries from those rows alone gives a
+stopping rule that sees the difference.
 
 {pictures([("leak.svg", "training, validation and oracle error against epochs, for both ways to validate")])}
 
@@ -155,10 +156,10 @@ def _choosing(rows: Sequence[summary.Row]) -> str:
     return f"""## Choosing the threshold without an oracle
 
 `validation="rows"` with `threshold="auto"` is what a user of `pnsight fit --model mask-mlp` gets: a fifth of the rows
-is held out, and the threshold and the epoch are chosen on it. Beside it the oracle's choice with the paper's
-validation, on the same seeds. A ratio below one means that the honest choice did better. It has less to go by: it
-trains on four fifths of the rows, and scores on queries with at least 100 held-out rows in both tables, which says
-little about rare groups. It chooses among {len(AUTO_THRESHOLDS)} thresholds, the oracle among those in Table 1.
+is held out, and the threshold and the epoch are chosen on it. It is compared with the oracle's choice with the paper's
+validation, on the same seeds. A ratio below one means that the choice without the oracle did better. It has less to go
+by: it trains on four fifths of the rows, and scores on queries with at least 100 held-out rows in both tables, which
+says little about rare groups. It chooses among {len(AUTO_THRESHOLDS)} thresholds, the oracle among those in Table 1.
 
 {command("pnsight bench show auto")}
 
@@ -173,7 +174,7 @@ def _learners(rows: Sequence[summary.Row]) -> str:
     fixed = [cell for cell in summary.cells(seed_1, summary.FIXED) if cell.budget == 200_000]
     return f"""## Other regressors in the same place; Mish against ReLU
 
-All at a threshold of 300 rows, 200,000 rows a table, seed 1 (the command shows all seeds and budgets there are).
+All at a threshold of 300 rows, 200,000 rows per table, seed 1 (the command shows all seeds and budgets available).
 
 {command("pnsight bench show table-1 --rule fixed")}
 
@@ -186,7 +187,7 @@ def _scatter() -> str:
     clouds = [(f"true-predicted-{name}-200000.png", f"true against predicted bounds, {name}") for name in names]
     return f"""## True against predicted
 
-Every query a dot in the density, 200,000 rows a table, threshold 300, the paper's protocol.
+Every query is a dot in the density; 200,000 rows per table, threshold 300, the paper's protocol.
 
 {command("pnsight bench scatter POPULATION --figure docs/figures/true-predicted-POPULATION-200000.png")}
 
@@ -197,9 +198,10 @@ Every query a dot in the density, 200,000 rows a table, threshold 300, the paper
 def _coherence(rows: Sequence[summary.Row]) -> str:
     return f"""## Lower above upper
 
-Lower and upper bound come from two separate regressors, and nothing keeps the one below the other. `pnsight query`
-leaves such an answer out (`status` is `crossed`); `repair="sort"` puts the ends in order instead and is off in the
-paper's protocol. Mean share of answers that crossed, over all queries or, for a learner of exact ones, over those:
+Lower and upper bound come from two separate regressors, and nothing keeps the first below the second. `pnsight query`
+leaves such an answer empty (`status` is `crossed`); `repair="sort"` puts the ends in order instead and is off in the
+paper's protocol. The table shows the mean share of answers that crossed, over all queries or, for a learner of exact
+ones, over those:
 
 {command("pnsight bench show crossings")}
 
@@ -208,9 +210,9 @@ paper's protocol. Mean share of answers that crossed, over all queries or, for a
 ## Decisions
 
 At a threshold of 0.3 or 0.5 on PNS, over all 59,049 queries, 200,000 rows: how often the decision (treat, do not,
-uncertain) agrees with the oracle's, and which share of the confident ones the oracle contradicts outright. A crossed
-or undefined answer counts as disagreement and is not confident.
-The true PNS of direct-positive is .5023, next to the threshold of 0.5.
+uncertain) agrees with the oracle's, and what share of the confident decisions the oracle contradicts outright. A
+crossed or undefined answer counts as disagreement and is not confident. The true PNS of direct-positive is .5023, close
+to the threshold of 0.5.
 
 {command("pnsight bench show agreement")}
 
@@ -228,9 +230,8 @@ def _without_oracle(rows: Sequence[summary.Row]) -> str:
 
 On real data nobody has the oracle. What one can do is hold rows out and score a learner on their well-supported
 queries (300 held-out rows in both tables). The learners here saw 80% of 200,000 rows, seed 1. Of {len(pairs)} ranks
-within a population, {same} agree with the oracle's over all queries. Note what such a score cannot see: it is about
-well-supported queries only, where the plug-in is at its best, and the plug-in's oracle error is over the queries it
-answers.
+within a population, {same} agree with the oracle's over all queries. Note the limits of such a score: it covers only
+well-supported queries, where the plug-in is at its best, and the plug-in's oracle error is over the queries it answers.
 
 {command("pnsight bench show held-out")}
 
@@ -258,15 +259,15 @@ covariate, which is 1 for 1.7% of people, cannot move its bounds from [.223, .27
 def _against_the_paper(rows: Sequence[summary.Row]) -> str:
     return f"""## The paper's other claims
 
-The abstract says errors of about .03 on the main tasks and 80% below the baseline. Recomputed over the learners' cells
-that were run, with the paper's own numbers for the same cells beside ours:
+The abstract claims errors of about .03 on the main tasks and 80% below the baseline. Here is the same, recomputed over
+the learners' cells that were run, with the paper's own numbers for the same cells beside ours:
 
 {command("pnsight bench show claims")}
 
 {markdown(summary.claims_table(rows))}
 
-The introduction says that about 17% of mask and 99% of exact queries lack support. With the printed law of the
-covariates and 300 rows in both tables (sampled anew, not read from the rows):
+The introduction says that about 17% of mask and 99% of exact queries lack support. With the printed distribution of
+the covariates and 300 rows in both tables (sampled again, not read from the rows):
 
 {command("pnsight bench support")}
 
