@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from pnsight._tabular import Tabular
 from pnsight._text import percent
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.schema import Codes, Schema
 from pnsight.data.study import Study
 from pnsight.decisions.rule import cautious_ends

@@ -12,7 +12,8 @@ import numpy as np
 
 from pnsight import _markup as markup
 from pnsight._progress import Progress, silent
-from pnsight.data.law import FloatArray, Law
+from pnsight._typing import FloatArray
+from pnsight.data.law import Law
 from pnsight.data.schema import Codes, QueryLike, Schema
 from pnsight.data.study import People, Study, refuse_unknown_people
 from pnsight.errors import ModelError, QueryError

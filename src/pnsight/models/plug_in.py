@@ -10,7 +10,8 @@ import numpy as np
 
 from pnsight._progress import Progress, silent
 from pnsight._text import percent
-from pnsight.data.law import FloatArray, Law
+from pnsight._typing import FloatArray
+from pnsight.data.law import Law
 from pnsight.data.schema import Codes
 from pnsight.data.study import People, Study
 from pnsight.errors import ModelError, listed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 
 
 def split_counts(counts: FloatArray, folds: int, rng: np.random.Generator) -> list[FloatArray]:

@@ -15,7 +15,7 @@ from typing import TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.study import Study, Withheld
 from pnsight.errors import QueryError
 from pnsight.models import Model

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.models.response_types.intervals import ARMS
 
 _LEAST_SHARE = 1e-3

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from pnsight._tabular import Tabular
 from pnsight._text import number_of
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.schema import Codes, QueryLike
 from pnsight.data.study import People, Study
 from pnsight.decisions.planning.expected_decisions import ALL, NONE, Outlook

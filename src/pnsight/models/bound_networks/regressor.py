@@ -15,7 +15,7 @@ import numpy as np
 
 from pnsight._progress import Progress, silent
 from pnsight._text import aligned
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN, Codes, QueryLike
 from pnsight.data.study import Study
 from pnsight.errors import ModelError, QuantityError, QueryError, listed

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 
 RESAMPLES = 500
 """Reweightings of the profiles that show how sure the choice of a rung is."""

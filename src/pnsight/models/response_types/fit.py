@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight._progress import Progress, part
-from pnsight.data.law import COUNTED_CELLS, FloatArray
+from pnsight._typing import FloatArray
+from pnsight.data.law import COUNTED_CELLS
 from pnsight.data.profiles import exact_position
 from pnsight.data.schema import Codes
 from pnsight.data.study import Study

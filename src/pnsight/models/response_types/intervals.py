@@ -13,7 +13,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from pnsight.data.law import COUNTED_CELLS, FloatArray
+from pnsight._typing import FloatArray
+from pnsight.data.law import COUNTED_CELLS
 from pnsight.data.schema import OPEN, Codes
 from pnsight.queries import lattice
 

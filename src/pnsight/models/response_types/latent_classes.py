@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN, Codes, Schema
 from pnsight.models.resampling import split_counts
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.profiles import Index
 from pnsight.data.schema import OPEN, Codes, Schema
 from pnsight.models.mlp_numpy import Layers, mean_shares

@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight._progress import Progress, silent
-from pnsight.data.law import FloatArray, Law
+from pnsight._typing import FloatArray
+from pnsight.data.law import Law
 from pnsight.data.schema import Codes, QueryLike
 from pnsight.data.study import People, Study, refuse_unknown_people
 from pnsight.errors import ModelError

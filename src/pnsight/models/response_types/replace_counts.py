@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.profiles import exact_position
 from pnsight.data.schema import Codes
 from pnsight.data.study import Study

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pnsight.data.law import COUNTED_CELLS, FloatArray
+from pnsight._typing import FloatArray
+from pnsight.data.law import COUNTED_CELLS
 
 STRENGTHS = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0, np.inf)
 """Rows that the centre may be worth; infinity keeps the centre as it is."""

@@ -19,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight._progress import Progress
-from pnsight.data.law import COUNTED_CELLS, FloatArray
+from pnsight._typing import FloatArray
+from pnsight.data.law import COUNTED_CELLS
 from pnsight.models.mlp_jax import mish
 from pnsight.models.mlp_numpy import Layers
 from pnsight.models.response_types.capacity import Rung

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN, Codes, Schema
 from pnsight.decisions import NOT, TREAT, UNCERTAIN, Ranking, ask, decided, rank, select
 from pnsight.decisions.ranking import MOST_CANDIDATES, NOBODY_KNOWN_HARMED
