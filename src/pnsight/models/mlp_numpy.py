@@ -58,13 +58,13 @@ def predict(layers: Layers, inputs: ArrayLike, activation: Activation = "mish") 
     return _by_block(lambda rows: sigmoid(_logits(layers, rows, activation)), inputs)[:, 0]
 
 
-def mean_shares(networks: Sequence[Layers], inputs: ArrayLike) -> NDArray[np.float64]:
+def mean_probabilities(networks: Sequence[Layers], inputs: ArrayLike) -> NDArray[np.float64]:
     """Return the mean of the distributions that several networks give, shape (n, outputs)."""
-    total = sum((shares(network, inputs) for network in networks), np.float64(0))
+    total = sum((probabilities(network, inputs) for network in networks), np.float64(0))
     return np.asarray(total / len(networks), dtype=np.float64)
 
 
-def shares(layers: Layers, inputs: ArrayLike) -> Float32Array:
+def probabilities(layers: Layers, inputs: ArrayLike) -> Float32Array:
     """Return the distribution that a network with a softmax gives, shape (n, outputs), to inputs of shape (n, p)."""
     return _by_block(lambda rows: softmax(_logits(layers, rows, "mish")), inputs)
 

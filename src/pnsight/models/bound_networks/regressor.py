@@ -101,7 +101,7 @@ class BoundRegressor(Model):
 
     def fit(self, study: Study, progress: Progress = silent) -> Self:
         """Train on the queries that have enough rows."""
-        self.refuse_bad_parameters()
+        self.validate_parameters()
         training, validation = self._parts(study)
         thresholds = self._thresholds(training)
         trials = [
@@ -277,8 +277,8 @@ class BoundRegressor(Model):
             raise ModelError(f"{type(self.regressor).__name__} in place of the network has no weights or epochs.")
         return self.pair_
 
-    def refuse_bad_parameters(self) -> None:
-        """Refuse parameters that are not known, or do not go together."""
+    def validate_parameters(self) -> None:
+        """Raise an error where parameters are not known, or do not go together."""
         refuse_to_fit(self.quantity)
         choices = {"validation": ("rows", "queries"), "repair": ("none", "sort"), "activation": tuple(ACTIVATIONS)}
         for name, allowed in choices.items():
