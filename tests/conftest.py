@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 from hypothesis import settings
 
-from quick_fits import quick_fits
+from quick_config import QUICK
 
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
 settings.load_profile("fixed")
@@ -61,7 +61,11 @@ def pytest_terminal_summary(terminalreporter, config):
 
 
 @pytest.fixture(scope="module")
-def small_fits() -> Iterator[None]:
-    """Response-type models with two rungs, few networks and few latent classes: all parts of a fit, in a second."""
-    with quick_fits():
+def quick_default() -> Iterator[None]:
+    """Fits that are quick where a test cannot pass a configuration: programs that make the model themselves.
+
+    The command line, the demonstration, the examples and the experiments have no option for it, and users need none.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pnsight.models.response_types.config.DEFAULT_CONFIG", QUICK)
         yield

@@ -18,7 +18,7 @@ def case_study():
 
 
 @pytest.fixture
-def printed(case_study, small_fits, capsys):
+def printed(case_study, quick_default, capsys):
     """The case study with few rows and a quick fit."""
     case_study.main(rows=20_000)
     return capsys.readouterr().out

@@ -11,7 +11,7 @@ import pnsight
 from pnsight import simulation as populations
 from pnsight.data.schema import Covariate, Schema
 from pnsight.data.study import Study
-from quick_fits import quick_fits
+from quick_config import QUICK
 
 NASTY = "<script>alert(1)</script>"
 
@@ -42,8 +42,7 @@ def study(schema: Schema = CLINIC, rows: int = 3000) -> Study:
 @cache
 def clinic() -> pnsight.Model:
     """A response-type model with intervals."""
-    with quick_fits():
-        return pnsight.ResponseTypeModel().fit(study())
+    return pnsight.ResponseTypeModel(config=QUICK).fit(study())
 
 
 @cache
@@ -77,8 +76,7 @@ def exact_mlp() -> pnsight.Model:
 @cache
 def alone() -> pnsight.Model:
     """An experiment alone."""
-    with quick_fits():
-        return pnsight.ResponseTypeModel().fit(replace(study(), observational=None))
+    return pnsight.ResponseTypeModel(config=QUICK).fit(replace(study(), observational=None))
 
 
 @cache
@@ -87,8 +85,7 @@ def without_covariates() -> pnsight.Model:
     found = study()
     counts = found.counts.sum(axis=0, keepdims=True)
     whole = Study(Schema(), np.zeros((1, 0), np.int32), counts[:, :4], counts[:, 4:])
-    with quick_fits():
-        return pnsight.ResponseTypeModel().fit(whole)
+    return pnsight.ResponseTypeModel(config=QUICK).fit(whole)
 
 
 @cache

@@ -21,7 +21,8 @@ from scipy.special import ndtri
 
 import pnsight
 from pnsight import simulation as populations
-from pnsight.data.law import OBSERVED_CELLS, RESPONSE_TYPES, TREATED_RESPONDS, UNTREATED_RESPONDS, FloatArray
+from pnsight._typing import FloatArray
+from pnsight.data.law import OBSERVED_CELLS, RESPONSE_TYPES, TREATED_RESPONDS, UNTREATED_RESPONDS
 from pnsight.data.schema import Covariate, Schema
 from pnsight.diagnostics.compatibility import INEQUALITIES, coherence_of
 from pnsight.diagnostics.inequalities import evidence_of

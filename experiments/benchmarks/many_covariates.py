@@ -14,7 +14,8 @@ import numpy as np
 from roll_up import peak_gigabytes
 
 import pnsight
-from pnsight.data.law import FloatArray, Law
+from pnsight._typing import FloatArray
+from pnsight.data.law import Law
 from pnsight.data.schema import OPEN, Codes
 
 DRAWS = 4000

@@ -21,7 +21,8 @@ import numpy as np
 
 import pnsight
 from pnsight._text import aligned
-from pnsight.data.law import COUNTED_CELLS, FloatArray
+from pnsight._typing import FloatArray
+from pnsight.data.law import COUNTED_CELLS
 from pnsight.data.schema import Codes
 from pnsight.decisions import NOT, TREAT, UNCERTAIN, decided
 from pnsight.decisions.planning.variance_left import Crowd, doubt_left, split

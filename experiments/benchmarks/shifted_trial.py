@@ -12,7 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 import pnsight
-from pnsight.data.law import FloatArray, Law
+from pnsight._typing import FloatArray
+from pnsight.data.law import Law
 from pnsight.data.schema import OPEN, Codes
 from pnsight.queries import lattice
 from pnsight.simulation import Population

@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
+from pnsight._typing import Float32Array
 from pnsight.models.bound_networks.train_jax import LabelledInputs, TrainingProtocol, train_networks
-from pnsight.models.mlp_numpy import FloatArray
 
 try:
     import torch
@@ -35,7 +35,7 @@ COVARIATES, NETWORKS, HIDDEN, BATCH, LEARNING_RATE = 10, 2, (64, 32, 16), 4096, 
 WARM_UP = 2
 
 
-def random_rows(rows: int) -> tuple[FloatArray, FloatArray]:
+def random_rows(rows: int) -> tuple[Float32Array, Float32Array]:
     """Return one-hot inputs (rows, 30) and targets (rows, 2)."""
     rng = np.random.default_rng(0)
     levels = rng.integers(0, 3, (rows, COVARIATES))
@@ -43,7 +43,7 @@ def random_rows(rows: int) -> tuple[FloatArray, FloatArray]:
     return inputs, rng.random((rows, NETWORKS), dtype=np.float32)
 
 
-def pnsight_seconds(inputs: FloatArray, targets: FloatArray, epochs: int) -> float:
+def pnsight_seconds(inputs: Float32Array, targets: Float32Array, epochs: int) -> float:
     """Return seconds per epoch of both networks together: the second of two equal rounds of training."""
     ends: list[float] = []
     train_networks(
@@ -57,7 +57,7 @@ def pnsight_seconds(inputs: FloatArray, targets: FloatArray, epochs: int) -> flo
     return (ends[1] - ends[0]) / epochs
 
 
-def pytorch_seconds(inputs: FloatArray, targets: FloatArray, epochs: int) -> float:
+def pytorch_seconds(inputs: Float32Array, targets: Float32Array, epochs: int) -> float:
     """Return seconds per epoch of both networks together."""
     tensors = torch.from_numpy(inputs)
     return sum(_pytorch_network_seconds(tensors, torch.from_numpy(column), epochs) for column in targets.T.copy())
@@ -100,7 +100,7 @@ def main() -> None:
     torch.set_num_threads(1)
     inputs, targets = random_rows(given.rows)
     measured: dict[str, list[float]] = {"pnsight": [], "PyTorch": []}
-    measures: dict[str, Callable[[FloatArray, FloatArray, int], float]]
+    measures: dict[str, Callable[[Float32Array, Float32Array, int], float]]
     measures = {"pnsight": pnsight_seconds, "PyTorch": pytorch_seconds}
     print(f"{given.rows} rows, {NETWORKS} networks, batches of {BATCH}, one thread; seconds per epoch")
     for turn in range(given.rounds):

@@ -11,7 +11,7 @@ import numpy as np
 
 from pnsight import simulation as populations
 from pnsight._progress import Progress, silent
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.decisions import decisions
 from pnsight.models import ExactMLP, MaskMLP, PlugIn, ResponseTypeModel
 from pnsight.queries import lattice

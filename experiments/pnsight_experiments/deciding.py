@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight import simulation as populations
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.schema import Codes
 from pnsight.decisions import rank, select
 from pnsight.decisions.rule import cautious_ends

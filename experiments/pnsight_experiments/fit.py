@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pnsight import simulation as populations
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.study import Study
 from pnsight.errors import ModelError
 from pnsight.models import BoundRegressor, Model, ResponseTypeModel

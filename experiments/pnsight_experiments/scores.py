@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight import simulation as populations
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN, Codes
 from pnsight.decisions import NONE, NOT, TREAT, UNCERTAIN, decisions
 from pnsight.estimands.resolve import ROUNDING

@@ -7,6 +7,7 @@ import pytest
 import pnsight
 from cases import write_sexes
 from pnsight import simulation as populations
+from quick_config import QUICK
 
 ANSWER = [
     *["lower", "upper", "lower_low", "lower_high", "upper_low", "upper_high"],
@@ -26,11 +27,11 @@ def sexes(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def fitted(small_fits, tmp_path_factory):
+def fitted(tmp_path_factory):
     """A response-type model with intervals."""
     folder = tmp_path_factory.mktemp("fitted") / "model"
     study = populations.get("mediator").sample(experimental=5000, observational=5000, seed=1)
-    pnsight.save(pnsight.ResponseTypeModel().fit(study), folder)
+    pnsight.save(pnsight.ResponseTypeModel(config=QUICK).fit(study), folder)
     return folder
 
 

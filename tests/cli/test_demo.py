@@ -6,7 +6,7 @@ import pytest
 
 import pnsight
 
-pytestmark = pytest.mark.usefixtures("small_fits")
+pytestmark = pytest.mark.usefixtures("quick_default")
 
 
 def test_the_demo_goes_from_tables_to_a_report(run, tmp_path):

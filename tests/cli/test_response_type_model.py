@@ -28,7 +28,7 @@ def tables(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def fitted(small_fits, tables, tmp_path_factory):
+def fitted(quick_default, tables, tmp_path_factory):
     """A model fitted by the library, for commands that only read."""
     folder = tmp_path_factory.mktemp("fitted") / "model"
     study = pnsight.read_study(*tables, treatment="x", outcome="y")
@@ -36,7 +36,7 @@ def fitted(small_fits, tables, tmp_path_factory):
     return folder
 
 
-def test_fit_learns_response_types_unless_told_otherwise(small_fits, tables, fitted, run, tmp_path):
+def test_fit_learns_response_types_unless_told_otherwise(quick_default, tables, fitted, run, tmp_path):
     ended = run("fit", *tables, *COLUMNS, "--out", tmp_path / "model")
     assert ended.out == ""
     model = pnsight.load(tmp_path / "model")
@@ -60,7 +60,7 @@ def test_a_higher_level_gives_wider_intervals(fitted, run):
     assert float(wide["upper_high"]) > float(narrow["upper_high"])
 
 
-def test_without_intervals_their_columns_are_empty(small_fits, tables, fitted, run, tmp_path):
+def test_without_intervals_their_columns_are_empty(quick_default, tables, fitted, run, tmp_path):
     run("fit", *tables, *COLUMNS, "--no-intervals", "--out", tmp_path / "model")
     (bare,) = run("query", tmp_path / "model", "F", "--format", "csv").rows
     (full,) = run("query", fitted, "F", "--format", "csv").rows
@@ -87,7 +87,7 @@ def test_people_of_the_trial_and_of_the_registry_differ(fitted, run):
     assert run("query", fitted, "--format", "csv").rows[0]["upper"] == str(registry)
 
 
-def test_the_people_chosen_at_the_fit_are_remembered(small_fits, tables, fitted, run, tmp_path):
+def test_the_people_chosen_at_the_fit_are_remembered(quick_default, tables, fitted, run, tmp_path):
     run("fit", *tables, *COLUMNS, "--population", "experimental", "--no-intervals", "--out", tmp_path / "model")
     (remembered,) = run("query", tmp_path / "model", "--format", "csv").rows
     (asked,) = run("query", fitted, "--population", "experimental", "--format", "csv").rows

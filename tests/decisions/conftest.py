@@ -6,13 +6,14 @@ import pytest
 
 import pnsight
 from pnsight import simulation as populations
+from quick_config import QUICK
 
 
 @pytest.fixture(scope="module")
-def fitted(small_fits) -> pnsight.ResponseTypeModel:
+def fitted() -> pnsight.ResponseTypeModel:
     """A response-type model with intervals, ten covariates."""
     study = populations.get("mediator").sample(experimental=20_000, observational=20_000, seed=1)
-    return pnsight.ResponseTypeModel().fit(study)
+    return pnsight.ResponseTypeModel(config=QUICK).fit(study)
 
 
 @pytest.fixture(scope="module")

@@ -152,7 +152,7 @@ SETTINGS = [Setting("mediator", 20_000, 1, learner) for learner in ("plug-in", "
 
 
 @pytest.fixture(scope="module")
-def finished(small_fits, tmp_path_factory):
+def finished(quick_default, tmp_path_factory):
     results = Results(tmp_path_factory.mktemp("decided"), DECISIONS)
     assert run(SETTINGS, results) == 2
     return results
@@ -186,7 +186,7 @@ def test_what_rank_foretells_is_known_only_with_intervals_and_told_once(finished
 
 
 @pytest.mark.parametrize("lines", [0, 1, 2, 3])
-def test_a_run_killed_between_the_rows_of_a_fit_makes_both_again(finished, small_fits, tmp_path, lines):
+def test_a_run_killed_between_the_rows_of_a_fit_makes_both_again(finished, quick_default, tmp_path, lines):
     content = finished.path.read_text().splitlines(keepends=True)
     killed = Results(tmp_path, DECISIONS)
     killed.path.write_text("".join(content[:lines]) + content[lines][:40])

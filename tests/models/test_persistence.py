@@ -199,8 +199,32 @@ def test_a_json_that_is_not_a_models_is_refused(content, folder):
 
 def test_another_version_of_the_format_is_refused_with_what_to_do(folder):
     changed(folder, format_version=99, pnsight_version="9.9")
-    with pytest.raises(ModelError, match=r"has format 99, this pnsight .* reads format 1; fit the model again.*9\.9"):
+    with pytest.raises(ModelError, match=r"has format 99, this pnsight .* reads format 2; fit the model again.*9\.9"):
         pnsight.load(folder)
+
+
+def test_a_model_of_the_first_form_is_refused_with_the_advice_to_fit_it_again(folder):
+    changed(folder, format_version=1, pnsight_version="0.1.0")
+    with pytest.raises(ModelError) as refused:
+        pnsight.load(folder)
+    assert str(refused.value) == (
+        f"model {str(folder)!r} has format 1, this pnsight {pnsight.__version__} reads format 2; "
+        "fit the model again, or use the pnsight 0.1.0 that wrote it."
+    )
+
+
+@pytest.mark.parametrize("name", ["response-types", "experiment alone"])
+def test_a_stored_model_says_how_it_represents_its_profiles(name, tmp_path):
+    model = web_models.EVERY[name]()
+    pnsight.save(model, tmp_path)
+    description = json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))
+    learned = description["learned"]
+    assert (learned["representation"], learned["members_per_simulation"]) == ("enumerated", 3)
+    assert pnsight.load(tmp_path).config == model.config
+    learned["representation"] = "sampled"
+    changed(tmp_path, learned=learned)
+    with pytest.raises(ModelError, match="is damaged"):
+        pnsight.load(tmp_path)
 
 
 def test_an_unknown_kind_of_model_is_refused_with_the_known_ones(folder):
@@ -242,8 +266,8 @@ DAMAGED = {
     "a word for true": (("study", "experiment_alone"), "no", "experiment_alone is 'no'; expected true or false"),
     "rows in words": (("study", "dropped"), {"rows": "few"}, "dropped.rows is 'few'; expected a number"),
     "endlessly many rows": (("study", "dropped"), {"rows": float("inf")}, "dropped.rows is inf; expected a number"),
-    "a truth for a version": (("format_version",), True, "format_version is True; expected a whole number"),
-    "a word for a version": (("format_version",), "1", "has format '1', this pnsight .* reads format 1"),
+    "a truth for a version": (("format_version",), True, "has format True, this pnsight .* reads format 2"),
+    "a word for a version": (("format_version",), "1", "has format '1', this pnsight .* reads format 2"),
     "nothing withheld": (("study", "withheld"), {"min_cell": 5, "rows": [1]}, "rows is .1.; expected a list of 2"),
 }
 

@@ -16,8 +16,9 @@ from pnsight.data.schema import OPEN, Covariate, Schema
 from pnsight.data.study import Study
 from pnsight.errors import AssumptionError, ModelError, QuantityError, TableError
 from pnsight.estimands import QUANTITIES, asking
-from pnsight.models.response_types.marginalise import MOST_LISTED, CountedProfiles
+from pnsight.models.response_types.config import MAX_ENUMERATED_PROFILES
 from pnsight.queries import lattice
+from quick_config import QUICK
 
 PAYOFFS = (100, -60, 0, -140)
 KINDS = [*((quantity, None) for quantity in QUANTITIES), ("benefit", PAYOFFS), ("benefit", (-5, 3, 2, 4))]
@@ -189,7 +190,7 @@ def test_an_observational_table_alone_answers_only_where_choice_is_as_if_by_lot(
     save(model, tmp_path / "model")
     assert load(tmp_path / "model").bounds("F", assume="exogenous").lower[0] == answer.lower[0]
     with pytest.raises(ModelError, match=r"no experimental table.*The plug-in .*can answer"):
-        ResponseTypeModel().fit(study)
+        ResponseTypeModel(config=QUICK).fit(study)
 
 
 def test_a_study_needs_a_table():
@@ -203,12 +204,14 @@ def test_a_study_needs_a_table():
 
 
 @pytest.fixture(scope="module")
-def learned(small_fits) -> ResponseTypeModel:
-    return ResponseTypeModel().fit(populations.random_population("index", 1, covariates=3).sample(3000, 3000, seed=1))
+def learned() -> ResponseTypeModel:
+    return ResponseTypeModel(config=QUICK).fit(
+        populations.random_population("index", 1, covariates=3).sample(3000, 3000, seed=1)
+    )
 
 
 @pytest.fixture(scope="module")
-def unharmed(small_fits) -> ResponseTypeModel:
+def unharmed() -> ResponseTypeModel:
     """Learned from a population in which nobody is harmed and choice has no hidden cause."""
     known = populations.random_population("index", 2, covariates=3)
 
@@ -219,7 +222,7 @@ def unharmed(small_fits) -> ResponseTypeModel:
         return shares
 
     population = replace(known, responses=responses, choice=lambda z, h: known.choice(z, h[:1]).repeat(len(h), axis=1))
-    return ResponseTypeModel().fit(population.sample(3000, 3000, seed=1))
+    return ResponseTypeModel(config=QUICK).fit(population.sample(3000, 3000, seed=1))
 
 
 def assert_answered(answer, span):
@@ -248,7 +251,7 @@ def test_refined_bounds_are_the_weighted_mean_of_the_profiles(learned, quantity,
     queries, profiles = lattice.mask_queries(learned.schema), lattice.exact_queries(learned.schema)
     rows = learned.study.counts[:, :4].sum(), learned.study.counts[:, 4:].sum()
     weights = {"experimental": (1, 0), "observational": (0, 1), "pooled": np.array(rows) / sum(rows)}[people]
-    mass = np.asarray(weights) @ learned.mixing_.masses[0]
+    mass = np.asarray(weights) @ learned.marginaliser_.masses[0]
     question = asking(quantity, payoffs, refine="covariates")
     parts = question.parts(learned.law(profiles))
     inside = np.array([((query == OPEN) | (query == profiles)).all(axis=1) for query in queries]) * mass
@@ -292,11 +295,11 @@ def test_exogenous_says_what_an_exact_profile_has_of_both_tables(unharmed):
     np.testing.assert_allclose([answer.lower[0], answer.upper[0]], [max(0, a - b), min(a, 1 - b)], atol=1e-6)
 
 
-def test_many_covariates_can_be_refined_too(small_fits):
+def test_many_covariates_can_be_refined_too():
     population = populations.random_population("index", 1, covariates=15)
-    assert population.schema.exact_size > MOST_LISTED
-    model = ResponseTypeModel().fit(population.sample(4000, 4000, seed=1))
-    assert isinstance(model.mixing_, CountedProfiles)
+    assert population.schema.exact_size > MAX_ENUMERATED_PROFILES
+    model = ResponseTypeModel(config=QUICK).fit(population.sample(4000, 4000, seed=1))
+    assert model.marginaliser_.representation == "sampled"
     queries = [{}, {"z1": 1}, {"z1": 1, "z2": 0, "z3": 1}, dict.fromkeys(population.schema.names, 1)]
     for quantity, payoffs in (("pns", None), ("pn", None), ("benefit", PAYOFFS)):
         plain = model.bounds(queries, quantity, payoffs=payoffs)
@@ -308,11 +311,11 @@ def test_many_covariates_can_be_refined_too(small_fits):
         np.testing.assert_allclose(inner.lower[-1], plain.lower[-1], atol=slack)  # an exact query has one profile
 
 
-def test_a_trial_alone_can_be_refined(small_fits):
+def test_a_trial_alone_can_be_refined():
     study = replace(
         populations.random_population("index", 1, covariates=2).sample(2000, 2000, seed=1), observational=None
     )
-    for model in (PlugIn().fit(study), ResponseTypeModel(intervals=False).fit(study)):
+    for model in (PlugIn().fit(study), ResponseTypeModel(intervals=False, config=QUICK).fit(study)):
         plain, inner = model.bounds(""), model.bounds("", refine="covariates")
         assert plain.lower[0] <= inner.lower[0] + 1e-6
         assert inner.upper[0] <= plain.upper[0] + 1e-6

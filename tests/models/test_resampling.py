@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from pnsight.models.resampling import resampled, split_counts
+from pnsight.models.resampling import bootstrap_counts, split_counts
 
 tables = hnp.arrays(
     np.float64, hnp.array_shapes(min_dims=1, max_dims=2, max_side=6), elements=st.integers(0, 50).map(float)
@@ -42,7 +42,7 @@ def test_splitting_leaves_the_counts_as_they_are():
 
 @given(counts=tables.filter(lambda counts: counts.sum() > 0), seed=seeds)
 def test_a_resample_has_as_many_rows_all_of_kinds_that_there_were(counts, seed):
-    drawn = resampled(counts, np.random.default_rng(seed))
+    drawn = bootstrap_counts(counts, np.random.default_rng(seed))
     assert drawn.shape == counts.shape
     assert drawn.sum() == counts.sum()
     assert (drawn >= 0).all()
@@ -53,13 +53,13 @@ def test_a_resample_has_as_many_rows_all_of_kinds_that_there_were(counts, seed):
 def test_weights_that_add_up_to_a_row_but_for_rounding_are_one_row():
     counts = np.array([0.7, 0.2, 0.1])
     assert counts.sum() < 1
-    assert resampled(counts, np.random.default_rng(0)).sum() == 1
+    assert bootstrap_counts(counts, np.random.default_rng(0)).sum() == 1
 
 
 def test_resamples_are_unbiased_and_spread_like_draws_with_replacement():
     counts, times = np.array([[0.0, 1, 10, 100], [400, 25, 60, 4]]), 4000
     rng = np.random.default_rng(3)
-    drawn = np.stack([resampled(counts, rng) for _ in range(times)])
+    drawn = np.stack([bootstrap_counts(counts, rng) for _ in range(times)])
     total = counts.sum()
     variance = counts * (1 - counts / total)  # of a multinomial cell
     assert (np.abs(drawn.mean(axis=0) - counts) <= 5 * np.sqrt(variance / times)).all()

@@ -12,9 +12,11 @@ from pnsight.data.schema import Schema
 from pnsight.models import mlp_jax as networks
 from pnsight.models import mlp_numpy as forward
 from pnsight.models.response_types import train_jax as response_training
-from pnsight.models.response_types.capacity import Rung
+from pnsight.models.response_types.capacity import Capacity
+from pnsight.models.response_types.cells import TWO_BY_TWO
+from pnsight.models.response_types.config import TrainingConfig
 from pnsight.models.response_types.shrinkage import log_likelihood
-from pnsight.models.response_types.train_jax import Member, train_members
+from pnsight.models.response_types.train_jax import NetworkSpec, train_ensemble
 from pnsight.queries import lattice
 
 SCHEMA = Schema.binary("abc")
@@ -26,15 +28,15 @@ ROWS = 20_000
 
 COUNTS = np.round(ROWS * (TRUE @ COUNTED_CELLS.T))
 
-CONSTANT = Rung(0, 0, 0.0)
-FULL = Rung(0, 16, 0.001, 1500)
-ONE_INDEX = Rung(1, 16, 0.01, 300)
-SHORT = Rung(0, 16, 0.01, 300)
-RUNGS = (CONSTANT, ONE_INDEX, FULL)
+CONSTANT = Capacity(0, 0, 0.0)
+FULL = Capacity(0, 16, 0.001, 1500)
+ONE_INDEX = Capacity(1, 16, 0.01, 300)
+SHORT = Capacity(0, 16, 0.01, 300)
+CAPACITIES = (CONSTANT, ONE_INDEX, FULL)
 
 
-def trained(*members, counts=(COUNTS,), inputs=INPUTS):
-    return train_members(inputs, counts, members, silent)
+def trained(*members, counts=(COUNTS,), inputs=INPUTS, config=TrainingConfig()):
+    return train_ensemble(inputs, counts, members, TWO_BY_TWO, silent, config)
 
 
 def assert_same(one, other):
@@ -45,16 +47,16 @@ def assert_same(one, other):
 
 def likelihood(network, counts=COUNTS) -> float:
     """Mean log-likelihood of a row."""
-    types = forward.shares(network, INPUTS).astype(float)
-    return float(log_likelihood(types, counts).sum() / counts.sum())
+    types = forward.probabilities(network, INPUTS).astype(float)
+    return float(log_likelihood(types, counts, TWO_BY_TWO).sum() / counts.sum())
 
 
 # --- what is learned ------------------------------------------------------------------------------------
 
 
-def test_a_constant_rung_answers_everyone_with_the_pooled_law():
-    (network,) = trained(Member(CONSTANT, 0, 1))
-    law = Law.from_types(forward.shares(network, INPUTS).astype(float))
+def test_a_constant_capacity_answers_everyone_with_the_pooled_law():
+    (network,) = trained(NetworkSpec(CONSTANT, 0, 1))
+    law = Law.from_types(forward.probabilities(network, INPUTS).astype(float))
     plug_in = Law.from_counts(*(part.sum(axis=0, keepdims=True) for part in (COUNTS[:, :4], COUNTS[:, 4:])))
     # One row of an even prior among 480,000; the rest is where expectation-maximisation stands still.
     np.testing.assert_allclose(law.a, np.full(8, plug_in.a[0]), atol=1e-3)
@@ -62,37 +64,37 @@ def test_a_constant_rung_answers_everyone_with_the_pooled_law():
     np.testing.assert_allclose(law.joint, np.tile(plug_in.joint, (8, 1)), atol=1e-3)
 
 
-def test_without_covariates_every_rung_is_constant():
+def test_without_covariates_every_capacity_is_constant():
     nobody_described = np.zeros((1, 0), np.float32)
     counts = COUNTS.sum(axis=0, keepdims=True)
-    one, other = trained(Member(CONSTANT, 0, 1), Member(FULL, 0, 2), counts=[counts], inputs=nobody_described)
+    one, other = trained(NetworkSpec(CONSTANT, 0, 1), NetworkSpec(FULL, 0, 2), counts=[counts], inputs=nobody_described)
     assert_same(one, other)
 
 
 def test_a_full_network_reproduces_the_plug_in_law_of_profiles_with_many_rows():
     """Twenty thousand rows an arm: a share is known to a standard error of at most .0035, and the counts are those
     expected, so that what is left is how well 1500 steps fit them. Five such errors are allowed."""
-    (network,) = trained(Member(FULL, 0, 1))
-    law, plug_in = Law.from_types(forward.shares(network, INPUTS).astype(float)), Law.from_types(TRUE)
+    (network,) = trained(NetworkSpec(FULL, 0, 1))
+    law, plug_in = Law.from_types(forward.probabilities(network, INPUTS).astype(float)), Law.from_types(TRUE)
     np.testing.assert_allclose(law.a, plug_in.a, atol=5 * 0.0035)
     np.testing.assert_allclose(law.b, plug_in.b, atol=5 * 0.0035)
     np.testing.assert_allclose(law.joint, plug_in.joint, atol=5 * 0.0035)
 
 
 def test_an_experiment_alone_is_learned_too():
-    (network,) = trained(Member(FULL, 0, 1), counts=[COUNTS * ([1] * 4 + [0] * 4)])
-    law, plug_in = Law.from_types(forward.shares(network, INPUTS).astype(float)), Law.from_types(TRUE)
+    (network,) = trained(NetworkSpec(FULL, 0, 1), counts=[COUNTS * ([1] * 4 + [0] * 4)])
+    law, plug_in = Law.from_types(forward.probabilities(network, INPUTS).astype(float)), Law.from_types(TRUE)
     np.testing.assert_allclose(law.a, plug_in.a, atol=5 * 0.0035)
     np.testing.assert_allclose(law.b, plug_in.b, atol=5 * 0.0035)
 
 
 def test_more_capacity_fits_the_rows_better():
-    constant, index, full = (likelihood(found) for found in trained(*(Member(r, 0, 1) for r in RUNGS)))
+    constant, index, full = (likelihood(found) for found in trained(*(NetworkSpec(r, 0, 1) for r in CAPACITIES)))
     assert constant < index < full
 
 
-def test_a_rung_of_one_index_sees_the_covariates_through_one_number():
-    (network,) = trained(Member(ONE_INDEX, 0, 3))
+def test_a_capacity_of_one_index_sees_the_covariates_through_one_number():
+    (network,) = trained(NetworkSpec(ONE_INDEX, 0, 3))
     first, _ = network[0]
     assert first.shape == (16, 3)
     assert np.linalg.matrix_rank(first, tol=1e-5 * np.abs(first).max()) == 1
@@ -100,7 +102,7 @@ def test_a_rung_of_one_index_sees_the_covariates_through_one_number():
 
 def test_each_member_learns_from_its_own_counts():
     turned = COUNTS[::-1].copy()
-    members = [Member(SHORT, source, 5) for source in (0, 1)]
+    members = [NetworkSpec(SHORT, source, 5) for source in (0, 1)]
     one, other = trained(*members, counts=[COUNTS, turned])
     assert likelihood(one, COUNTS) > likelihood(other, COUNTS)
     assert likelihood(other, turned) > likelihood(one, turned)
@@ -110,18 +112,18 @@ def test_each_member_learns_from_its_own_counts():
 
 
 def test_the_same_seed_gives_the_same_network_and_another_seed_another():
-    one, again, other = (trained(Member(SHORT, 0, seed))[0] for seed in (4, 4, 5))
+    one, again, other = (trained(NetworkSpec(SHORT, 0, seed))[0] for seed in (4, 4, 5))
     assert_same(one, again)
     assert np.abs(one[0][0] - other[0][0]).max() > 1e-2
 
 
 def test_members_are_given_back_in_the_order_asked_for_whatever_they_are_trained_beside():
     members = [
-        Member(ONE_INDEX, 0, 1),
-        Member(SHORT, 0, 2),
-        Member(CONSTANT, 0, 3),
-        *(Member(SHORT, 0, seed) for seed in range(10, 14)),
-        Member(ONE_INDEX, 0, 4),
+        NetworkSpec(ONE_INDEX, 0, 1),
+        NetworkSpec(SHORT, 0, 2),
+        NetworkSpec(CONSTANT, 0, 3),
+        *(NetworkSpec(SHORT, 0, seed) for seed in range(10, 14)),
+        NetworkSpec(ONE_INDEX, 0, 4),
     ]
     together = trained(*members)
     assert len(together) == len(members)
@@ -135,8 +137,8 @@ def test_no_members_are_no_networks():
 
 def test_progress_is_told_up_to_the_end():
     told = []
-    members = [Member(SHORT, 0, seed) for seed in range(response_training.PACK + 1)]
-    train_members(INPUTS, [COUNTS], members, lambda *news: told.append(news))
+    members = [NetworkSpec(SHORT, 0, seed) for seed in range(TrainingConfig().pack + 1)]
+    train_ensemble(INPUTS, [COUNTS], members, TWO_BY_TWO, lambda *news: told.append(news))
     assert [(done, total) for done, total, _ in told] == [(0, 2), (1, 2), (2, 2)]
 
 
@@ -156,38 +158,36 @@ def test_else_there_are_as_many_threads_as_cores(told, monkeypatch):
 # --- blocks ---------------------------------------------------------------------------------------------
 
 
-def test_profiles_in_several_blocks_are_learned_nearly_as_well_as_in_one(monkeypatch):
-    member = Member(FULL, 0, 1)
+def test_profiles_in_several_blocks_are_learned_nearly_as_well_as_in_one():
+    member = NetworkSpec(FULL, 0, 1)
     (in_one,) = trained(member)
-    monkeypatch.setattr("pnsight.models.response_types.train_jax.BLOCK", 3)
-    monkeypatch.setattr("pnsight.models.response_types.train_jax.PAD", 1)
-    (in_three,) = trained(member)
-    nothing_learned = likelihood(trained(Member(CONSTANT, 0, 1))[0])
+    (in_three,) = trained(member, config=TrainingConfig(block=3, pad=1))
+    nothing_learned = likelihood(trained(NetworkSpec(CONSTANT, 0, 1))[0])
     lost = likelihood(in_one) - likelihood(in_three)
     assert abs(lost) < 0.05 * (likelihood(in_one) - nothing_learned)
 
 
 @pytest.mark.parametrize(("rows", "block", "blocks"), [(8, 4096, 1), (8, 4, 2), (1000, 300, 4), (5000, 4096, 2)])
-def test_blocks_hold_every_profile_once_and_zeros_beside(rows, block, blocks, monkeypatch):
-    monkeypatch.setattr("pnsight.models.response_types.train_jax.BLOCK", block)
+def test_blocks_hold_every_profile_once_and_zeros_beside(rows, block, blocks):
     inputs = np.arange(1, rows + 1, dtype=np.float32)[:, None]
-    data = response_training._Blocks(inputs)
+    data = response_training._Blocks(rows, TrainingConfig(block=block))
+    arranged = data.arrange(inputs)
     assert data.blocks == blocks
-    assert data.inputs.shape == (blocks, 1, data.size)
-    found = np.sort(data.inputs.ravel())
+    assert arranged.shape == (blocks, 1, data.size)
+    found = np.sort(arranged.ravel())
     np.testing.assert_array_equal(found[-rows:], inputs.ravel())
     assert not found[:-rows].any()
-    np.testing.assert_array_equal(data.arranged(2 * inputs), 2 * data.inputs)
+    np.testing.assert_array_equal(data.arrange(2 * inputs), 2 * arranged)
 
 
 # --- the same network in JAX and in NumPy ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rung", RUNGS, ids=str)
-def test_numpy_gives_the_types_that_jax_gives(rung):
-    (network,) = trained(Member(rung, 0, 1))
+@pytest.mark.parametrize("capacity", CAPACITIES, ids=str)
+def test_numpy_gives_the_types_that_jax_gives(capacity):
+    (network,) = trained(NetworkSpec(capacity, 0, 1))
     expected = jax.nn.softmax(networks.logits(network, INPUTS), axis=1)
-    found = forward.shares(network, INPUTS)
+    found = forward.probabilities(network, INPUTS)
     assert found.dtype == np.float32
     np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-6)
     np.testing.assert_allclose(found, expected, atol=1e-6)
@@ -201,14 +201,18 @@ def test_the_plain_network_has_the_loss_of_the_one_in_training(rank):
     weights = response_training._Weights(*(part[0] for part in start))
     kept = (np.arange(width) < (rank or width)).astype(np.float32)
     counts = COUNTS.T.astype(np.float32)
-    loss = float(response_training._loss(weights, INPUTS.T, counts, kept, np.float32(COUNTS.sum())))
-    merged = response_training._merged(weights, kept)
+    loss = float(
+        response_training._loss(
+            weights, INPUTS.T, counts, kept, np.float32(COUNTS.sum()), COUNTED_CELLS.astype(np.float32)
+        )
+    )
+    merged = response_training._merge_indices(weights, kept)
     assert likelihood(merged) == pytest.approx(-loss, rel=1e-5)  # single precision, 64 terms
 
 
 def test_the_rate_rises_to_its_peak_and_falls_to_zero():
     done = np.linspace(0, 1, 101)
-    rate = np.asarray(response_training._one_cycle(done))
+    rate = np.asarray(response_training._one_cycle(done, TrainingConfig().warm_up))
     assert rate.argmax() == 30
     assert rate[30] == pytest.approx(1)
     assert rate[0] == pytest.approx(0.04)

@@ -21,13 +21,14 @@ from pnsight.data.schema import OPEN, Covariate, Schema
 from pnsight.data.study import Study
 from pnsight.errors import ModelError, QuantityError, QueryError
 from pnsight.estimands import QUANTITIES, bounds
-from pnsight.models.response_types import fit as response_fitting
-from pnsight.models.response_types.capacity import Rung
-from pnsight.models.response_types.fit_summary import Choices
-from pnsight.models.response_types.marginalise import MOST_LISTED, CountedProfiles, ListedProfiles
+from pnsight.models.response_types.capacity import CONSTANT, Capacity
+from pnsight.models.response_types.cells import TWO_BY_TWO
+from pnsight.models.response_types.config import MAX_ENUMERATED_PROFILES, Effort
+from pnsight.models.response_types.enumerated_profiles import EnumeratedProfiles
+from pnsight.models.response_types.fit import FitProcedure
+from pnsight.models.response_types.fit_summary import FitSummary
 from pnsight.queries import lattice
-
-pytestmark = pytest.mark.usefixtures("small_fits")
+from quick_config import EFFORT, QUICK
 
 ROUNDING = 1e-9
 PEOPLE = ("observational", "experimental", "pooled")
@@ -75,8 +76,8 @@ def study():
 
 
 @pytest.fixture(scope="module")
-def model(small_fits, study):
-    return ResponseTypeModel().fit(study)
+def model(study):
+    return ResponseTypeModel(config=QUICK).fit(study)
 
 
 # --- answers --------------------------------------------------------------------------------------------
@@ -88,7 +89,7 @@ def test_every_query_has_bounds_on_every_quantity(model):
 
 @pytest.mark.parametrize("people", PEOPLE)
 def test_bounds_are_the_formulas_at_the_models_law(people, study):
-    fitted = ResponseTypeModel(population=people, intervals=False).fit(study)
+    fitted = ResponseTypeModel(population=people, intervals=False, config=QUICK).fit(study)
     law = fitted.law(QUERIES)
     assert law.violation().max() <= ROUNDING
     for quantity in QUANTITIES:
@@ -101,7 +102,7 @@ def test_bounds_are_the_formulas_at_the_models_law(people, study):
 
 def test_the_law_of_a_query_is_the_mixture_of_its_profiles(model):
     profiles = lattice.exact_queries(model.schema)
-    mass = model.mixing_.masses[0, 1].astype(float)  # the estimate's, of the observational table
+    mass = model.marginaliser_.masses[0, 1].astype(float)  # the estimate's, of the observational table
     inside = np.array([((query == OPEN) | (query == profiles)).all(axis=1) for query in QUERIES])
     weights = inside * mass / (inside @ mass)[:, None]
     mixed, law = model.law(profiles).mix(weights), model.law(QUERIES)
@@ -113,17 +114,20 @@ def test_the_law_of_a_query_is_the_mixture_of_its_profiles(model):
 
 def test_the_people_of_every_table_add_up_to_one(model):
     """For the estimate and for each of the members that show how far it may be off, in single precision."""
-    assert model.mixing_.masses.shape == (1 + 3 * 4, 2, 8)
-    np.testing.assert_allclose(model.mixing_.masses.sum(axis=2), 1, atol=1e-6)
+    assert model.marginaliser_.masses.shape == (1 + 3 * 4, 2, 8)
+    np.testing.assert_allclose(model.marginaliser_.masses.sum(axis=2), 1, atol=1e-6)
 
 
-def test_where_a_profile_has_many_rows_they_win_over_the_networks(monkeypatch):
+def test_where_a_profile_has_many_rows_they_win_over_the_networks():
     """With a constant rung alone, only its own rows can tell a profile from another: ten thousand an arm here, so that
     a share is known to .005. Four such errors are allowed: counts that no population has are moved, too."""
-    monkeypatch.setattr("pnsight.models.response_types.fit.LADDER", response_fitting.LADDER[:1])
+    config = replace(QUICK, effort=replace(EFFORT, capacities=(CONSTANT,)))
     study = sampled(Schema.binary("abc"), 10_000)
     profiles = lattice.exact_queries(study.schema)
-    law, plug_in = ResponseTypeModel(intervals=False).fit(study).law(profiles), PlugIn().fit(study).law(profiles)
+    law, plug_in = (
+        ResponseTypeModel(intervals=False, config=config).fit(study).law(profiles),
+        PlugIn().fit(study).law(profiles),
+    )
     assert np.ptp(plug_in.a) > 0.2
     np.testing.assert_allclose(law.a, plug_in.a, atol=0.02)
     np.testing.assert_allclose(law.b, plug_in.b, atol=0.02)
@@ -141,7 +145,7 @@ def test_answers_are_nearer_the_truth_than_the_plug_ins_where_rows_are_few():
     """Two hundred rows for 27 queries: where the plug-in has no answer or a crossed one, it is not even counted."""
     small = POPULATION.sample(experimental=100, observational=100, seed=3)
     truth = POPULATION.bounds(QUERIES)
-    ours, theirs = ResponseTypeModel().fit(small), PlugIn().fit(small)
+    ours, theirs = ResponseTypeModel(config=QUICK).fit(small), PlugIn().fit(small)
     assert_answers_everything(ours)
     answer, plain = ours.bounds(QUERIES), theirs.bounds(QUERIES)
     known = plain.status == "ok"
@@ -152,7 +156,10 @@ def test_answers_are_nearer_the_truth_than_the_plug_ins_where_rows_are_few():
 
 def test_with_many_rows_the_answers_are_near_the_oracles():
     many = POPULATION.sample(experimental=200_000, observational=200_000, seed=2)
-    answer, truth = ResponseTypeModel(intervals=False).fit(many).bounds(QUERIES), POPULATION.bounds(QUERIES)
+    answer, truth = (
+        ResponseTypeModel(intervals=False, config=QUICK).fit(many).bounds(QUERIES),
+        POPULATION.bounds(QUERIES),
+    )
     # 100,000 rows an arm and eight profiles: about .005 of sampling error; the rest is what small networks miss.
     assert np.abs(answer.lower - truth.lower).mean() < 0.02
     assert np.abs(answer.upper - truth.upper).mean() < 0.02
@@ -175,7 +182,7 @@ def test_intervals_widen_with_the_level(model):
 
 
 def test_intervals_of_twenty_times_the_rows_are_narrower(model):
-    more = ResponseTypeModel().fit(POPULATION.sample(experimental=60_000, observational=60_000, seed=1))
+    more = ResponseTypeModel(config=QUICK).fit(POPULATION.sample(experimental=60_000, observational=60_000, seed=1))
     wide, narrow = (fitted.bounds(QUERIES) for fitted in (model, more))
     assert (narrow.upper_high - narrow.upper_low).mean() < (wide.upper_high - wide.upper_low).mean()
 
@@ -183,14 +190,14 @@ def test_intervals_of_twenty_times_the_rows_are_narrower(model):
 @pytest.mark.parametrize("options", [{}, {"refine": "covariates"}, {"quantity": "pn", "refine": "covariates"}], ids=str)
 def test_members_bounded_together_have_the_bounds_of_each_by_itself(options, model, monkeypatch):
     together = model.bounds(QUERIES[:50], **options)
-    monkeypatch.setattr("pnsight.models.response_types.model._LAWS_TOGETHER", 1)
+    monkeypatch.setattr("pnsight.models.response_types.model._MAX_LAWS_AT_ONCE", 1)
     alone = model.bounds(QUERIES[:50], **options)
     for end in ("lower", "upper", "lower_low", "lower_high", "upper_low", "upper_high"):
         np.testing.assert_allclose(getattr(together, end), getattr(alone, end), atol=ROUNDING)
 
 
 def test_without_intervals_the_same_ends_come_without_them(model, study):
-    bare = ResponseTypeModel(intervals=False).fit(study)
+    bare = ResponseTypeModel(intervals=False, config=QUICK).fit(study)
     answer = bare.bounds(QUERIES)
     assert answer.level is None
     assert [getattr(answer, name) for name in INTERVALS] == [None] * 4
@@ -211,8 +218,8 @@ def test_an_interval_by_hand():
     model.study_ = study_of(Schema(), [[]], [[40, 60, 20, 80]])
     studies = [0.42, 0.52, 0.5], [0.38, 0.28, 0.28]  # a of the law behind each, and of two fits to it; b is .2
     types = np.array([[independent_responses(a, 0.2)] for a in (0.4, *studies[0], *studies[1])], np.float32)
-    model.mixing_ = ListedProfiles(Schema(), types, np.ones((7, 1, 1), np.float32))
-    model.choices_ = Choices((), np.inf, (), 4, 1.5, ())
+    model.marginaliser_ = EnumeratedProfiles(Schema(), types, np.ones((7, 1, 1), np.float32))
+    model.fit_summary_ = FitSummary((), np.inf, (), 4, 1.5, (), 2)
     answer = model.bounds("", level=0.9)
     shared, own = (0.1 * 0.08 + 0.1 * 0.1) / 2, (0.02**2 + 0) / 2 / 2
     reach = 1.644854 * 1.5 * np.sqrt(shared + own / 4 + (1 / 200) ** 2)
@@ -229,8 +236,8 @@ def test_what_fits_strayed_by_hand():
     laws, once, again = (0.42, 0.38), (0.52, 0.28), (0.5, 0.28)
     each = [0.4, *np.ravel(np.column_stack([laws, once, again]))]
     types = np.array([[independent_responses(a, 0.2)] for a in each], np.float32)
-    model.mixing_ = ListedProfiles(Schema(), types, np.ones((7, 1, 1), np.float32))
-    model.choices_ = Choices((), np.inf, (), 4, 1.5, ())
+    model.marginaliser_ = EnumeratedProfiles(Schema(), types, np.ones((7, 1, 1), np.float32))
+    model.fit_summary_ = FitSummary((), np.inf, (), 4, 1.5, (), 2)
     estimate, strays = model.simulated(np.zeros((1, 0), np.int32))
     treated = COUNTED_CELLS[0]  # P(y_x) of the types
     assert estimate[0] @ treated == pytest.approx(0.4)
@@ -238,15 +245,15 @@ def test_what_fits_strayed_by_hand():
 
 
 def test_each_simulated_study_has_its_law_and_two_fits_to_the_same_people(model):
-    masses = model.mixing_.masses
+    masses = model.marginaliser_.masses
     np.testing.assert_array_equal(masses[2::3], masses[3::3])
     assert all((one != other).any() for one, other in pairwise(masses[2::3]))
-    types = model.mixing_.profile_types
+    types = model.marginaliser_.profile_types
     assert (types[2::3] != types[3::3]).any(axis=(1, 2)).all()
 
 
 def test_laws_are_those_of_plausible_rungs_and_fits_have_the_rungs_of_the_estimate(study, monkeypatch):
-    fitting = response_fitting.Fitting(study, 0, True, silent)
+    fitting = FitProcedure(study, QUICK, TWO_BY_TWO, 0, True, silent)
     asked = []
 
     def note(sources, pairs, stage):
@@ -254,7 +261,7 @@ def test_laws_are_those_of_plausible_rungs_and_fits_have_the_rungs_of_the_estima
         return [((np.zeros((8, 3), np.float32), np.zeros(8, np.float32)),)] * len(pairs)
 
     monkeypatch.setattr(fitting, "_train", note)
-    members = list(fitting._simulated(np.array([0.0, 1.0]), np.array([0, 1]), np.inf))
+    members = list(fitting._simulate(np.array([0.0, 1.0]), np.array([0, 1]), np.inf))
     laws, fits = asked
     assert laws == [(1, 0, 0), (1, 0, 0), (1, 0, 1), (1, 0, 1)]  # half of the four studies each
     assert fits == [(4, source, 1) for source in range(4) for _ in range(2)]
@@ -264,7 +271,7 @@ def test_laws_are_those_of_plausible_rungs_and_fits_have_the_rungs_of_the_estima
 
 
 def test_held_out_scores_count_a_profile_by_the_root_of_its_rows(study):
-    fitting = response_fitting.Fitting(study, 0, True, silent)
+    fitting = FitProcedure(study, QUICK, TWO_BY_TWO, 0, True, silent)
     rows = fitting.counts.sum(axis=1)
     even = np.full((2, len(rows), 8), 1 / 8)
     part = np.floor(fitting.counts / 4)
@@ -273,12 +280,11 @@ def test_held_out_scores_count_a_profile_by_the_root_of_its_rows(study):
     np.testing.assert_allclose(fitting._scores([even], [part]), [expected, expected])
 
 
-def test_of_very_many_profiles_less_is_trained(study, monkeypatch):
-    monkeypatch.setattr(response_fitting, "MANY_PROFILES", 4)
-    monkeypatch.setattr(response_fitting, "SHORT_LADDER", response_fitting.LADDER)
-    model = ResponseTypeModel().fit(study)
-    assert model.mixing_.members == 1 + 3 * response_fitting.FEW_RESAMPLES
-    assert model.choices_.networks == response_fitting.FEW_NETWORKS
+def test_of_very_many_profiles_less_is_trained(study):
+    few = Effort(EFFORT.capacities, folds=2, networks=2, simulations=3)
+    model = ResponseTypeModel(config=replace(QUICK, many_profiles=4, effort_if_many=few)).fit(study)
+    assert model.marginaliser_.members == 1 + 3 * 3
+    assert model.fit_summary_.networks == 2
     assert_answers_everything(model)
 
 
@@ -291,11 +297,11 @@ def test_where_nothing_tells_profiles_apart_the_true_law_may_still_do_so(monkeyp
     def ask(fitting, weights, plausible, strength):
         raise Asked(weights.tolist(), plausible.tolist())
 
-    monkeypatch.setattr(response_fitting, "LADDER", (Rung(0, 0, 0.0), Rung(0, 32, 2.0)))
-    monkeypatch.setattr(response_fitting.Fitting, "_simulated", ask)
+    config = replace(QUICK, effort=replace(EFFORT, capacities=(CONSTANT, Capacity(0, 32, 2.0))))
+    monkeypatch.setattr(FitProcedure, "_simulate", ask)
     study = populations.random_population("tree", 202, covariates=3).sample(experimental=300, observational=300, seed=2)
     with pytest.raises(Asked) as asked:
-        ResponseTypeModel(random_state=2).fit(study)
+        ResponseTypeModel(random_state=2, config=config).fit(study)
     assert asked.value.args == ([1.0, 0.0], [0, 1])
 
 
@@ -305,7 +311,11 @@ def test_members_that_are_no_simulated_studies_are_refused(model):
     with pytest.raises(ValueError, match="12 members are not an estimate and 3 for each simulated study"):
         ResponseTypeModel().restore(model.study, data, short)
     with pytest.raises(ValueError, match="13 members are not an estimate"):
-        ResponseTypeModel().restore(model.study, {**data, "factor": None}, arrays)
+        ResponseTypeModel().restore(model.study, {**data, "simulations": 3}, arrays)
+    with pytest.raises(ValueError, match=r"learned\.interval_inflation is None with 4 simulated studies"):
+        ResponseTypeModel().restore(model.study, {**data, "interval_inflation": None}, arrays)
+    with pytest.raises(ValueError, match=r"learned\.members_per_simulation is 4; expected 3"):
+        ResponseTypeModel().restore(model.study, {**data, "members_per_simulation": 4}, arrays)
     with pytest.raises(ValueError, match="1 members are not an estimate"):
         ResponseTypeModel().restore(model.study, data, {name: array[:1] for name, array in arrays.items()})
     with pytest.raises(ValueError, match=r"learned\.networks is 0"):
@@ -313,9 +323,9 @@ def test_members_that_are_no_simulated_studies_are_refused(model):
 
 
 def test_simulated_studies_have_the_rows_of_this_one_and_the_outcomes_of_the_law(study):
-    fitting = response_fitting.Fitting(study, 0, True, silent)
+    fitting = FitProcedure(study, QUICK, TWO_BY_TWO, 0, True, silent)
     law = np.tile([0.8, 0.2, 0.3, 0.7, 0.4, 0.3, 0.2, 0.1], (8, 1))
-    drawn = fitting._drawn(law).sum(axis=0)
+    drawn = fitting._draw_counts(law).sum(axis=0)
     rows = study.counts.sum(axis=0)
     for start, stop in ((0, 2), (2, 4), (4, 8)):
         arm = rows[start:stop].sum()
@@ -327,7 +337,7 @@ def test_simulated_studies_have_the_rows_of_this_one_and_the_outcomes_of_the_law
 def test_the_people_of_simulated_studies_vary_as_those_of_a_sample_would():
     """Where covariates depend on each other; each of four resamples of 2000 rows moves a share by about a hundredth."""
     study = populations.random_population("tree-dependent", 1, covariates=3).sample(2000, 2000, seed=1)
-    masses = ResponseTypeModel().fit(study).mixing_.masses[:, 1]
+    masses = ResponseTypeModel(config=QUICK).fit(study).marginaliser_.masses[:, 1]
     estimate, laws, refits = masses[0], masses[1::3], masses[[2, 3, 5, 6, 8, 9, 11, 12]]
     np.testing.assert_array_equal(laws, np.tile(estimate, (4, 1)))
     moved = np.abs(refits - estimate).max(axis=1)
@@ -342,8 +352,8 @@ SEX = Schema((levels("sex", "F", "M"),))
 
 
 @pytest.fixture(scope="module")
-def sexes(small_fits):
-    return ResponseTypeModel().fit(study_of(SEX, [[0], [1]], [case_counts(WOMEN), case_counts(MEN)]))
+def sexes():
+    return ResponseTypeModel(config=QUICK).fit(study_of(SEX, [[0], [1]], [case_counts(WOMEN), case_counts(MEN)]))
 
 
 @pytest.mark.parametrize(
@@ -366,7 +376,7 @@ def test_mueller_and_pearls_women_and_men(query, quantity, lower, upper, sexes):
 @pytest.mark.parametrize(("name", "quantity"), [("pooled", "pns"), ("drug", "pns"), ("drug", "harm"), ("drug", "pe")])
 def test_a_study_without_covariates_is_its_pooled_law(name, quantity):
     case = CASES[name]
-    model = ResponseTypeModel().fit(study_of(Schema(), [[]], [case_counts(case)]))
+    model = ResponseTypeModel(config=QUICK).fit(study_of(Schema(), [[]], [case_counts(case)]))
     answer, (lower, upper) = model.bounds("", quantity), case.expected[quantity]
     law, rows = case.law(), sum(case.experimental) / 2
     allowed = np.sqrt((law.a * (1 - law.a) + law.b * (1 - law.b)) / rows)[0]  # one standard error of a - b
@@ -377,7 +387,7 @@ def test_a_study_without_covariates_is_its_pooled_law(name, quantity):
 
 def test_an_experiment_alone_gives_the_wider_bounds():
     trial = study_of(SEX, [[0], [1]], [WOMEN.experimental, MEN.experimental])
-    model = ResponseTypeModel().fit(trial)
+    model = ResponseTypeModel(config=QUICK).fit(trial)
     law = model.law(["", "F", "M"])
     assert law.joint is None
     # Shares of a thousand rows: two standard errors.
@@ -392,7 +402,7 @@ def test_an_experiment_alone_gives_the_wider_bounds():
 
 @pytest.mark.parametrize("quantity", ["pn", "ps", "pd", "pe"])
 def test_an_experiment_alone_refuses_what_conditions_on_choice(quantity):
-    model = ResponseTypeModel(intervals=False).fit(study_of(Schema(), [[]], [WOMEN.experimental]))
+    model = ResponseTypeModel(intervals=False, config=QUICK).fit(study_of(Schema(), [[]], [WOMEN.experimental]))
     with pytest.raises(QuantityError, match=f"^{quantity} conditions on what people chose"):
         model.bounds("", quantity)
 
@@ -424,14 +434,14 @@ STUDIES = {
 
 @pytest.mark.parametrize("kind", STUDIES)
 def test_a_study_of_any_kind_is_answered(kind):
-    model = ResponseTypeModel().fit(STUDIES[kind])
-    assert isinstance(model.mixing_, ListedProfiles)
+    model = ResponseTypeModel(config=QUICK).fit(STUDIES[kind])
+    assert isinstance(model.marginaliser_, EnumeratedProfiles)
     assert_answers_everything(model)
 
 
 def test_a_constant_covariate_makes_no_difference():
     schema = Schema((AGE, levels("country", "France")))
-    model = ResponseTypeModel().fit(sampled(schema, 60))
+    model = ResponseTypeModel(config=QUICK).fit(sampled(schema, 60))
     fixed, left_open = model.bounds(["age=old,country=France", "country=France"]), model.bounds(["age=old", ""])
     np.testing.assert_allclose(fixed.lower, left_open.lower, atol=ROUNDING)
     np.testing.assert_allclose(fixed.upper, left_open.upper, atol=ROUNDING)
@@ -440,7 +450,10 @@ def test_a_constant_covariate_makes_no_difference():
 def test_where_all_rows_have_one_profile_its_answer_is_near_their_plug_in():
     rows = 4000
     study = sampled(Schema.binary("abc"), rows, present=slice(5, 6))
-    everyone, same = ResponseTypeModel().fit(study).bounds(["", "101"]), PlugIn().fit(study).bounds(["", "101"])
+    everyone, same = (
+        ResponseTypeModel(config=QUICK).fit(study).bounds(["", "101"]),
+        PlugIn().fit(study).bounds(["", "101"]),
+    )
     assert same.status.tolist() == ["ok", "ok"]
     allowed = 4 * 0.5 / np.sqrt(rows)  # an end is a sum of up to four frequencies of so many rows
     for ours, theirs in ((everyone.lower, same.lower), (everyone.upper, same.upper)):
@@ -451,7 +464,7 @@ def test_where_all_rows_have_one_profile_its_answer_is_near_their_plug_in():
 
 
 @pytest.fixture(scope="module")
-def younger_trial(small_fits):
+def younger_trial():
     """A treatment that helps the young: two thirds of the trial are young, two thirds of the registry are old."""
     helped, unmoved = np.array([2, 8, 1, 1, 2, 8, 1, 1.0]) / 24, np.array([8, 1, 1, 4, 6, 1, 1, 6.0]) / 28
     types = np.stack([helped, (helped + unmoved) / 2, unmoved])
@@ -473,8 +486,8 @@ def younger_trial(small_fits):
 @pytest.mark.parametrize("people", PEOPLE)
 def test_an_open_covariate_is_averaged_over_the_people_asked_for(people, younger_trial):
     study, truth = younger_trial
-    chosen_at_fit = ResponseTypeModel(population=people, intervals=False).fit(study)
-    chosen_at_query = ResponseTypeModel(intervals=False).fit(study)
+    chosen_at_fit = ResponseTypeModel(population=people, intervals=False, config=QUICK).fit(study)
+    chosen_at_query = ResponseTypeModel(intervals=False, config=QUICK).fit(study)
     answer = chosen_at_query.bounds("", population=people)
     assert (answer.lower, answer.upper) == (chosen_at_fit.bounds("").lower, chosen_at_fit.bounds("").upper)
     assert np.ravel(chosen_at_fit.raw_ends(np.array([[OPEN]], np.int32))).tolist() == [*answer.lower, *answer.upper]
@@ -484,7 +497,7 @@ def test_an_open_covariate_is_averaged_over_the_people_asked_for(people, younger
 
 def test_an_exact_query_is_about_the_same_people_in_either_table(younger_trial):
     study, _ = younger_trial
-    model = ResponseTypeModel(intervals=False).fit(study)
+    model = ResponseTypeModel(intervals=False, config=QUICK).fit(study)
     lower = [model.bounds(["age=young", "age=old"], population=people).lower for people in PEOPLE]
     np.testing.assert_allclose(lower[0], lower[1], atol=ROUNDING)
     np.testing.assert_allclose(lower[0], lower[2], atol=ROUNDING)
@@ -500,9 +513,9 @@ def test_an_exact_query_is_about_the_same_people_in_either_table(younger_trial):
         ({"quantity": "pnss"}, QuantityError, "'pnss'; known: pns, pn"),
     ],
 )
-def test_a_setting_that_is_none_of_its_choices_is_refused(given, error, named, study, model):
+def test_a_setting_that_is_none_of_its_fit_summary_is_refused(given, error, named, study, model):
     with pytest.raises(error, match=named):
-        ResponseTypeModel(**given).fit(study)
+        ResponseTypeModel(**given, config=QUICK).fit(study)
     with pytest.raises(error, match=named):
         model.bounds("", **given)
 
@@ -527,7 +540,7 @@ def test_a_trial_without_one_of_its_arms_is_refused(cells, lacking, study):
     counts = study.counts.copy()
     counts[:, cells] = 0
     with pytest.raises(ModelError, match=f"the experimental table has no {lacking} row"):
-        ResponseTypeModel().fit(study.with_counts(counts))
+        ResponseTypeModel(config=QUICK).fit(study.with_counts(counts))
 
 
 @pytest.mark.parametrize(
@@ -537,20 +550,20 @@ def test_weights_that_stand_for_less_than_one_row_are_refused_with_what_to_do(ce
     counts = study.counts.copy()
     counts[:, cells] *= 0.5 / counts[:, cells].sum()
     with pytest.raises(ModelError, match=f"weights of the {named} rows add up to 0.5.*Divide the weights"):
-        ResponseTypeModel().fit(study.with_counts(counts))
+        ResponseTypeModel(config=QUICK).fit(study.with_counts(counts))
 
 
 def test_weights_that_add_up_to_one_row_are_fitted(study):
     counts = study.counts.copy()
     for cells in (slice(2), slice(2, 4), slice(4, 8)):
         counts[:, cells] /= counts[:, cells].sum()
-    assert_answers_everything(ResponseTypeModel().fit(study.with_counts(counts)))
+    assert_answers_everything(ResponseTypeModel(config=QUICK).fit(study.with_counts(counts)))
 
 
 def test_an_observational_table_without_rows_is_refused(study):
     empty = replace(study, observational=np.zeros_like(study.observational))
     with pytest.raises(ModelError, match="the observational table has no row; leave it out"):
-        ResponseTypeModel().fit(empty)
+        ResponseTypeModel(config=QUICK).fit(empty)
 
 
 @pytest.mark.parametrize(
@@ -565,31 +578,33 @@ def test_a_model_that_is_not_fitted_says_so(ask):
 
 
 def test_the_same_seed_gives_the_same_answers_and_another_seed_others(study, model):
-    again, other = (ResponseTypeModel(random_state=seed).fit(study).bounds(QUERIES).columns() for seed in (0, 1))
+    again, other = (
+        ResponseTypeModel(random_state=seed, config=QUICK).fit(study).bounds(QUERIES).columns() for seed in (0, 1)
+    )
     assert model.bounds(QUERIES).columns() == again
     assert model.bounds(QUERIES).columns()["lower"] != other["lower"]
 
 
 def test_the_explanation_names_what_was_chosen(model):
     text = model.explain()
-    chosen = model.choices_
-    assert [words for words, _, _ in chosen.rungs] == ["the same for everyone", "2 indices, 8 units, decay 0.05"]
-    assert sum(weight for _, _, weight in chosen.rungs) == pytest.approx(1)
+    chosen = model.fit_summary_
+    assert [words for words, _, _ in chosen.capacities] == ["the same for everyone", "2 indices, 8 units, decay 0.05"]
+    assert sum(weight for _, _, weight in chosen.capacities) == pytest.approx(1)
     assert "2 indices, 8 units, decay 0.05" in text
     assert "Shrinkage: " in text
     assert "Covariates of the experimental table: " in text
     assert "Covariates of the observational table: " in text
-    assert f"times {chosen.factor:.2f}" in text
+    assert f"times {chosen.interval_inflation:.2f}" in text
     assert chosen.networks == 3
 
 
 def test_without_intervals_the_explanation_has_none(study):
-    assert "Intervals" not in ResponseTypeModel(intervals=False).fit(study).explain()
+    assert "Intervals" not in ResponseTypeModel(intervals=False, config=QUICK).fit(study).explain()
 
 
 def test_progress_goes_through_the_stages_to_the_end(study):
     told = []
-    ResponseTypeModel().fit(study, progress=lambda *news: told.append(news))
+    ResponseTypeModel(config=QUICK).fit(study, progress=lambda *news: told.append(news))
     shares = [done / total for done, total, _ in told if total]
     assert shares == sorted(shares)
     assert shares[-1] == 1
@@ -605,7 +620,7 @@ def assert_saved_and_loaded_alike(model, queries, folder, quantities=QUANTITIES)
     loaded = pnsight.load(folder)
     assert isinstance(loaded, ResponseTypeModel)
     assert loaded.parameters() == model.parameters()
-    assert loaded.choices_ == model.choices_
+    assert loaded.fit_summary_ == model.fit_summary_
     assert loaded.explain() == model.explain()
     for quantity in quantities:
         for people in model.populations:
@@ -617,11 +632,11 @@ def assert_saved_and_loaded_alike(model, queries, folder, quantities=QUANTITIES)
     "settings", [{}, {"intervals": False, "quantity": "pn", "population": "pooled", "random_state": 7}]
 )
 def test_a_loaded_model_answers_to_the_last_digit_as_the_saved_one(settings, study, tmp_path):
-    assert_saved_and_loaded_alike(ResponseTypeModel(**settings).fit(study), QUERIES, tmp_path / "model")
+    assert_saved_and_loaded_alike(ResponseTypeModel(**settings, config=QUICK).fit(study), QUERIES, tmp_path / "model")
 
 
 def test_an_experiment_alone_and_a_study_without_covariates_are_stored_too(tmp_path):
-    model = ResponseTypeModel().fit(study_of(Schema(), [[]], [WOMEN.experimental]))
+    model = ResponseTypeModel(config=QUICK).fit(study_of(Schema(), [[]], [WOMEN.experimental]))
     assert_saved_and_loaded_alike(model, None, tmp_path / "model", ("pns", "harm"))
 
 
@@ -642,15 +657,15 @@ def test_a_stored_model_answers_the_same_without_loading_jax(model, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def wide(small_fits):
+def wide():
     """Fifteen covariates, six hundred rows."""
     population = populations.random_population("index", 1, covariates=15)
-    return ResponseTypeModel().fit(population.sample(experimental=300, observational=300, seed=1))
+    return ResponseTypeModel(config=QUICK).fit(population.sample(experimental=300, observational=300, seed=1))
 
 
 def test_profiles_too_many_to_list_are_counted_and_drawn(wide):
-    assert wide.schema.exact_size == 2 * MOST_LISTED
-    assert isinstance(wide.mixing_, CountedProfiles)
+    assert wide.schema.exact_size == 2 * MAX_ENUMERATED_PROFILES
+    assert wide.marginaliser_.representation == "sampled"
     queries = ["", "1" + "X" * 14, "X" * 10 + "01010", "0" * 15, wide.schema.format(wide.study.profiles[:1])[0]]
     assert_answers_everything(wide, queries)
     assert wide.law(queries).violation().max() <= 1e-12
@@ -661,19 +676,19 @@ def test_a_model_of_many_profiles_is_stored_too(wide, tmp_path):
     assert_saved_and_loaded_alike(wide, queries, tmp_path / "model", ("pns", "ps"))
 
 
-@pytest.mark.parametrize("strength", [10.0, np.inf])
-def test_listed_and_drawn_profiles_give_the_same_answers(strength, study, monkeypatch):
+@pytest.mark.parametrize("prior_rows", [10.0, np.inf])
+def test_listed_and_drawn_profiles_give_the_same_answers(prior_rows, study, monkeypatch):
     """The same study with its eight profiles listed, and held to be too many, whether or not their own rows count.
 
     Draws that spread evenly are off by about one in their number, here 1024. A profile takes none: its answer and the
     interval are off by the rounding of types in single precision alone.
     """
-    scores = {strength: 0.0}
-    monkeypatch.setattr("pnsight.models.response_types.fit.choose_strength", lambda *_: (strength, scores))
-    listed = ResponseTypeModel().fit(study)
-    monkeypatch.setattr("pnsight.models.response_types.fit.MOST_LISTED", 4)
-    drawn = ResponseTypeModel().fit(study)
-    assert (type(listed.mixing_), type(drawn.mixing_)) == (ListedProfiles, CountedProfiles)
+    scores = {prior_rows: 0.0}
+    monkeypatch.setattr("pnsight.models.response_types.fit.choose_prior_rows", lambda *_: (prior_rows, scores))
+    listed = ResponseTypeModel(config=QUICK).fit(study)
+    drawn = ResponseTypeModel(config=replace(QUICK, max_enumerated_profiles=4)).fit(study)
+    found = [model.marginaliser_.representation for model in (listed, drawn)]
+    assert found == ["enumerated", "sampled"]
     np.testing.assert_allclose(drawn.bounds(QUERIES).lower, listed.bounds(QUERIES).lower, atol=0.002)
     np.testing.assert_allclose(drawn.bounds(QUERIES).upper, listed.bounds(QUERIES).upper, atol=0.002)
     profiles = lattice.exact_queries(POPULATION.schema)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,8 +14,8 @@ from pnsight import simulation as populations
 from pnsight.data.profiles import distinct
 from pnsight.data.study import Study
 from pnsight.errors import ModelError
-from pnsight.models.response_types import model as response_types
 from pnsight.queries import lattice
+from quick_config import QUICK
 from strategies import codes_of, studies
 
 ROUNDING = 1e-6
@@ -57,13 +59,11 @@ def few_covariates() -> Study:
     return Study(schema, profiles, counts[:, :4], counts[:, 4:])
 
 
-@pytest.fixture(scope="module", params=["listed", "counted"])
-def fitted(small_fits, request):
+@pytest.fixture(scope="module", params=["enumerated", "sampled"])
+def fitted(request):
     """A response-type model that lists all profiles, or only those that have rows."""
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param == "counted":
-            patch.setattr(response_types, "MOST_LISTED", 1)
-        yield pnsight.ResponseTypeModel(intervals=False).fit(few_covariates())
+    config = replace(QUICK, max_enumerated_profiles=1) if request.param == "sampled" else QUICK
+    return pnsight.ResponseTypeModel(intervals=False, config=config).fit(few_covariates())
 
 
 @pytest.mark.parametrize("population", PEOPLE)
@@ -92,7 +92,7 @@ def test_common_queries_have_about_the_share_of_their_rows(fitted):
 @pytest.mark.parametrize("query", ["", "z4=1", "z1=0,z3=1"])
 def test_the_law_of_a_query_is_the_mean_of_its_parts_by_their_shares(fitted, query):
     """Where not all profiles are listed, draws stand for the smooth part of an open query, and are off by a little."""
-    tolerance = ROUNDING if fitted.mixing_.__class__.__name__ == "ListedProfiles" else 0.01
+    tolerance = ROUNDING if fitted.marginaliser_.representation == "enumerated" else 0.01
     whole = fitted.law(query)
     parts = [f"{query},z2={level}" if query else f"z2={level}" for level in (0, 1)]
     shares = fitted.shares(fitted.schema.encode(parts))

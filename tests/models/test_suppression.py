@@ -18,11 +18,13 @@ from pnsight import simulation as populations
 from pnsight.data.schema import Schema
 from pnsight.data.study import Study, Withheld
 from pnsight.errors import QueryError
-from pnsight.models.response_types.marginalise import CountedProfiles, ListedProfiles
-from pnsight.models.response_types.replace_counts import Mix, Recount, recounted
-from pnsight.models.response_types.shrinkage import centre_of, posterior
+from pnsight.models.response_types.cells import TWO_BY_TWO
+from pnsight.models.response_types.enumerated_profiles import EnumeratedProfiles
+from pnsight.models.response_types.replace_counts import CountReplacement, EmpiricalPart
+from pnsight.models.response_types.shrinkage import map_estimate, prior_mode_from_map
 from pnsight.models.suppression import suppress
 from pnsight.queries import lattice
+from quick_config import QUICK
 from strategies import studies, type_shares
 
 
@@ -186,18 +188,20 @@ def test_a_bound_regressor_keeps_its_networks_and_shows_what_is_left():
     assert "withheld" in after.notes[0]
 
 
-@pytest.fixture(scope="module", params=["listed", "counted"])
-def shrunk(request, small_fits) -> ResponseTypeModel:
+@pytest.fixture(scope="module", params=["enumerated", "sampled"])
+def shrunk(request) -> ResponseTypeModel:
     """A model that goes by its profiles' own rows in its laws as in its covariates."""
     study = populations.random_population("index", 1, covariates=4).sample(1_500, 2_000, seed=3)
+    config = replace(
+        QUICK,
+        latent_classes=replace(QUICK.latent_classes, empirical_weights=(0.6,)),
+        max_enumerated_profiles=1 if request.param == "sampled" else QUICK.max_enumerated_profiles,
+    )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pnsight.models.response_types.fit.choose_strength", lambda *_: (30.0, {30.0: -1.0}))
-        patch.setattr("pnsight.models.response_types.latent_classes.SEEN_SHARES", np.array([0.6]))
-        if request.param == "counted":
-            patch.setattr("pnsight.models.response_types.fit.MOST_LISTED", 1)
-        model = ResponseTypeModel().fit(study)
-        assert isinstance(model.mixing_, CountedProfiles if request.param == "counted" else ListedProfiles)
-        yield model
+        patch.setattr("pnsight.models.response_types.fit.choose_prior_rows", lambda *_: (30.0, {30.0: -1.0}))
+        model = ResponseTypeModel(config=config).fit(study)
+    assert model.marginaliser_.representation == request.param
+    return model
 
 
 def all_it_says(model) -> np.ndarray:
@@ -208,15 +212,15 @@ def all_it_says(model) -> np.ndarray:
 
 
 def test_a_model_that_sees_its_own_study_again_says_what_it_said(shrunk):
-    np.testing.assert_allclose(all_it_says(shrunk.seeing(shrunk.study)), all_it_says(shrunk), atol=2e-5)
+    np.testing.assert_allclose(all_it_says(shrunk.with_study(shrunk.study)), all_it_says(shrunk), atol=2e-5)
 
 
 def test_a_model_that_unsees_rows_and_sees_them_again_says_what_it_said(shrunk):
     """But for its intervals, which come from studies that were simulated."""
     few = shrunk.study.with_counts(np.where(np.arange(len(shrunk.study.profiles))[:, None] < 3, 1, shrunk.study.counts))
-    other = shrunk.seeing(few)
+    other = shrunk.with_study(few)
     assert np.abs(all_it_says(other) - all_it_says(shrunk)).max() > 0.01
-    back = other.seeing(shrunk.study)
+    back = other.with_study(shrunk.study)
     codes = lattice.mask_queries(shrunk.schema)
     np.testing.assert_allclose(back.law(codes).columns(), shrunk.law(codes).columns(), atol=1e-4)
     np.testing.assert_allclose(back.shares(codes), shrunk.shares(codes), atol=1e-6)
@@ -230,7 +234,7 @@ def test_how_many_rows_a_withheld_profile_had_makes_no_difference(shrunk):
     moved = study.counts.copy()
     moved[first], moved[second] = study.counts[second], study.counts[first]
     assert not np.array_equal(moved, study.counts)
-    other = shrunk.seeing(study.with_counts(moved))
+    other = shrunk.with_study(study.with_counts(moved))
     assert np.abs(all_it_says(other)[-2:] - all_it_says(shrunk)[-2:]).max() > 1e-3
     told, told_of_other = suppress(shrunk, limit), suppress(other, limit)
     codes = lattice.mask_queries(shrunk.schema)
@@ -256,10 +260,12 @@ def test_a_withheld_profile_whose_smooth_mass_is_lost_in_rounding_is_still_answe
     before = np.repeat([[1.0], [100_000.0]], 8, axis=1)
     counted = before[:, :4].sum(axis=1) / before[:, :4].sum()
     masses = 0.5 * np.array([1e-30, 1 - 1e-30]) + 0.5 * counted
-    mixing = ListedProfiles(schema, np.full((1, 2, 8), 1 / 8, np.float32), masses[None, None])
+    marginaliser = EnumeratedProfiles(schema, np.full((1, 2, 8), 1 / 8, np.float32), masses[None, None])
     profiles = lattice.exact_queries(schema)
-    recount = Recount(before, before * [[0], [1]], np.inf, [Mix(0.5, borrowed=False)], own=np.array([0]))
-    found = recounted(mixing, recount, profiles)
+    replacement = CountReplacement(
+        before, before * [[0], [1]], np.inf, [EmpiricalPart(0.5, pooled=False)], np.array([0]), TWO_BY_TWO
+    )
+    found = marginaliser.replace_counts(replacement, profiles)
     (types,) = found.types(profiles, np.ones(1), 1)
     np.testing.assert_allclose(types, 1 / 8)
     assert found.shares(profiles, np.ones(1))[0] < 1e-12
@@ -277,9 +283,10 @@ def test_a_model_of_which_everything_is_withheld_still_answers(shrunk):
 
 
 @given(type_shares(rows=3), hnp.arrays(np.float64, (3, 8), elements=st.integers(0, 50).map(float)))
-def test_shrinking_can_be_undone(centre, counts):
-    centre = (centre + 0.01) / 1.08
-    np.testing.assert_allclose(centre_of(posterior(centre, counts, 30.0), counts, 30.0), centre, atol=1e-4)
+def test_shrinking_can_be_undone(prior_mode, counts):
+    prior_mode = (prior_mode + 0.01) / 1.08
+    shrunk = map_estimate(prior_mode, counts, 30.0, TWO_BY_TWO)
+    np.testing.assert_allclose(prior_mode_from_map(shrunk, counts, 30.0, TWO_BY_TWO), prior_mode, atol=1e-4)
 
 
 # --- on disk --------------------------------------------------------------------------------------------
@@ -305,12 +312,10 @@ def test_a_model_without_small_counts_survives_storing(shrunk, tmp_path):
     told = suppress(shrunk, 12)
     description, arrays = folder_of(told, tmp_path)
     assert not is_small(arrays["counts"], 12).any()
-    with pytest.MonkeyPatch.context() as patch:
-        if isinstance(told.mixing_, CountedProfiles):
-            patch.setattr("pnsight.models.response_types.model.MOST_LISTED", 1)
-            assert arrays["model.counted"].shape[2] == len(told.study.profiles)
-        loaded = pnsight.load(tmp_path / "model")
-        np.testing.assert_array_equal(all_it_says(loaded), all_it_says(told))
+    if description["learned"]["representation"] == "sampled":
+        assert arrays["model.empirical"].shape[2] == len(told.study.profiles)
+    loaded = pnsight.load(tmp_path / "model")
+    np.testing.assert_array_equal(all_it_says(loaded), all_it_says(told))
     assert loaded.study.withheld == told.study.withheld
     assert loaded.bounds("").notes == told.bounds("").notes
     assert description["study"]["withheld"]["min_cell"] == 12

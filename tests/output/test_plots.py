@@ -28,6 +28,7 @@ from pnsight.output import plots
 from pnsight.output.plots.forest import MOST_ROWS
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import BoundTable
+from quick_config import QUICK
 
 POPULATION = populations.random_population("index", 1, covariates=3)
 QUERIES = ["", "1XX", "0XX", "X1X", "110"]
@@ -52,8 +53,8 @@ def plug_in() -> PlugIn:
 
 
 @pytest.fixture(scope="module")
-def fitted(small_fits) -> ResponseTypeModel:
-    return ResponseTypeModel().fit(POPULATION.sample(5_000, 5_000, seed=1))
+def fitted() -> ResponseTypeModel:
+    return ResponseTypeModel(config=QUICK).fit(POPULATION.sample(5_000, 5_000, seed=1))
 
 
 def bars(figure: Figure) -> list[tuple[float, float]]:

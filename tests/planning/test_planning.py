@@ -13,6 +13,7 @@ from pnsight.decisions.planning import variance_left as doubt
 from pnsight.errors import ModelError, PnsightError, QueryError
 from pnsight.models.suppression import suppress
 from pnsight.queries import lattice
+from quick_config import QUICK
 
 LEVELS = [f"z{j}={level}" for j in range(1, 7) for level in (0, 1)]
 THRESHOLD = 0.3
@@ -26,23 +27,23 @@ def study():
 
 
 @pytest.fixture(scope="module")
-def model(small_fits, study) -> pnsight.ResponseTypeModel:
-    return pnsight.ResponseTypeModel().fit(study)
+def model(study) -> pnsight.ResponseTypeModel:
+    return pnsight.ResponseTypeModel(config=QUICK).fit(study)
 
 
 @pytest.fixture(scope="module")
-def trial_alone(small_fits, study) -> pnsight.ResponseTypeModel:
+def trial_alone(study) -> pnsight.ResponseTypeModel:
     alone = pnsight.Study(study.schema, study.profiles, study.experimental, None)
-    return pnsight.ResponseTypeModel().fit(alone.with_rows())
+    return pnsight.ResponseTypeModel(config=QUICK).fit(alone.with_rows())
 
 
 @pytest.fixture(scope="module")
-def wide(small_fits) -> pnsight.ResponseTypeModel:
+def wide() -> pnsight.ResponseTypeModel:
     """More profiles than are listed."""
     study = populations.random_population("index", 1, covariates=16).sample(
         experimental=500, observational=500, seed=11
     )
-    return pnsight.ResponseTypeModel().fit(study)
+    return pnsight.ResponseTypeModel(config=QUICK).fit(study)
 
 
 # --- what is listed -------------------------------------------------------------------------------------
@@ -192,11 +193,11 @@ def test_less_confidence_leaves_fewer_uncertain(model):
 # --- what is refused ------------------------------------------------------------------------------------
 
 
-def test_planning_needs_intervals(study, small_fits):
+def test_planning_needs_intervals(study):
     with pytest.raises(ModelError, match="response-types model, and this is a plug-in model"):
         plan(pnsight.PlugIn().fit(study))
     with pytest.raises(ModelError, match="fitted without"):
-        plan(pnsight.ResponseTypeModel(intervals=False).fit(study))
+        plan(pnsight.ResponseTypeModel(intervals=False, config=QUICK).fit(study))
     with pytest.raises(ModelError, match="not fitted yet"):
         plan(pnsight.ResponseTypeModel())
 

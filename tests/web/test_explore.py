@@ -17,7 +17,7 @@ from pnsight.decisions import ask, decide
 from pnsight.models.suppression import suppress
 from pnsight.web import create_app
 from pnsight.web.words import QUANTITIES
-from quick_fits import quick_fits
+from quick_config import QUICK
 from web_clients import Client, client_of
 
 DECIDED = {"treat": "Treat", "not": "Do not treat", "uncertain": "Uncertain", "": "No answer"}
@@ -147,8 +147,7 @@ def few_people() -> pnsight.Model:
     profiles = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=np.int32)
     counts = np.array(many * 3 + few, dtype=np.float64)
     study = pnsight.Study(schema, profiles, counts, np.array(many * 3 + [[1, 1, 1, 0]], dtype=np.float64))
-    with quick_fits():
-        return pnsight.ResponseTypeModel().fit(study)
+    return pnsight.ResponseTypeModel(config=QUICK).fit(study)
 
 
 def test_the_answers_to_a_question_lead_to_the_states_they_make(client, model):

@@ -7,7 +7,7 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,6 +17,9 @@ from pnsight.cli.options import within
 from pnsight.cli.progress_bar import bar
 from pnsight.cli.report import report
 from pnsight.cli.simulate import simulate
+
+if TYPE_CHECKING:
+    from pnsight._typing import FloatArray
 
 POPULATION = "mediator"
 PROFILE = "1101001110"
@@ -105,5 +108,5 @@ def _pairs(table: pnsight.BoundTable) -> list[object]:
     return [f"{lower:.3f} - {upper:.3f}" if status == "ok" else str(status) for lower, upper, status in rows]
 
 
-def _intervals(ends: tuple[pnsight.data.law.FloatArray, pnsight.data.law.FloatArray]) -> list[object]:
+def _intervals(ends: tuple[FloatArray, FloatArray]) -> list[object]:
     return [f"{low:.3f} - {high:.3f}" for low, high in zip(*ends, strict=True)]

@@ -84,7 +84,7 @@ def how_to_answer(
     }
     if population is None:
         return options
-    fitted.refuse_population(population.value)
+    fitted.validate_population(population.value)
     return {**options, "population": population.value}
 
 

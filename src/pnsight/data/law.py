@@ -8,12 +8,11 @@ Source: Tian and Pearl (2000), "Probabilities of causation: bounds and identific
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-FloatArray: TypeAlias = npt.NDArray[np.float64]
+from pnsight._typing import FloatArray
 
 RESPONSE_TYPES = np.array([(x, y0, y1) for x in (0, 1) for y0 in (0, 1) for y1 in (0, 1)])
 """The eight kinds of people, shape (8, 3): X they would choose, Y if untreated, Y if treated."""

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pnsight import _markup as markup
 from pnsight._text import count_text, number_of
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.schema import Codes, Schema
 from pnsight.errors import ModelError, listed
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from pnsight._tabular import Tabular
 from pnsight._text import number_of
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN, Codes, Schema
 from pnsight.decisions.winners_curse import LEAST_TOLD, NOT_KNOWN, overestimation
 from pnsight.errors import QueryError, listed

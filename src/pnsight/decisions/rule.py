@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight._tabular import Tabular
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.schema import QueryLike
 from pnsight.errors import ModelError, QueryError, or_a_share
 from pnsight.estimands.estimand import BENEFIT

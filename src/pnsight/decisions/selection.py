@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from pnsight._tabular import Tabular
 from pnsight._text import percent
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.schema import Codes, Schema
 from pnsight.data.study import Study
 from pnsight.decisions.rule import cautious_ends
@@ -29,7 +29,7 @@ from pnsight.errors import ModelError, QuantityError, QueryError, listed
 from pnsight.estimands.resolve import OK, ROUNDING
 from pnsight.models import Model
 from pnsight.models.base import LawModel, least_rows
-from pnsight.models.response_types.marginalise import MOST_LISTED
+from pnsight.models.response_types.config import MAX_ENUMERATED_PROFILES as MOST_LISTED
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import BoundTable, plain_numbers
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pnsight._tabular import Tabular
 from pnsight._text import percent
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN, Codes, QueryLike
 from pnsight.decisions.rule import NONE, NOT, TREAT, UNCERTAIN, Decisions, decide, decided
 from pnsight.errors import QueryError

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.queries.bound_table import BoundTable
 
 LEAST_TOLD = 0.0005

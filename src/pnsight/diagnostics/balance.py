@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pnsight._text import as_records, percent
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.profiles import distinct
 from pnsight.data.schema import Codes, Schema
 from pnsight.data.study import Study

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pnsight._text import as_records, percent
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.study import Study
 from pnsight.diagnostics.inequalities import ASSIGNED, CHOSEN, Claim
 from pnsight.diagnostics.subgroup_tests import Comparisons

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pnsight._text import as_records, number_of
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.profiles import distinct
 from pnsight.data.schema import Codes, Schema
 from pnsight.diagnostics.stratified_chi2 import Association, Places, association

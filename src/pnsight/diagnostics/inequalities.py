@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.diagnostics.mantel_haenszel import Evidence
 
 _EXPERIMENT, _REGISTRY, _BOTH = "in the experiment", "in the observational table", "in both tables together"

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import gammainc, gammaincc, ndtri
 
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 
 _LEAST_SKEWNESS = 1e-6
 _MOST_SKEWNESS = 1.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.study import Study
 
 MATERIAL = 0.1

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaincc
 
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 
 Places = npt.NDArray[np.intp]
 """Which stratum or cell each profile is in, shape (profiles,)."""

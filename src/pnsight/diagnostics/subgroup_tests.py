@@ -18,7 +18,7 @@ import numpy.typing as npt
 from scipy.special import log_ndtr, ndtri
 
 from pnsight._text import number_of
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN, Codes
 from pnsight.data.study import Study
 from pnsight.diagnostics.inequalities import Claim, evidence_of

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight._text import number_of, percent
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN, Codes
 from pnsight.data.study import Study
 from pnsight.diagnostics.stratified_chi2 import Places

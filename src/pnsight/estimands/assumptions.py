@@ -21,7 +21,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from pnsight.data.law import FloatArray, Law
+from pnsight._typing import FloatArray
+from pnsight.data.law import Law
 from pnsight.errors import AssumptionError, did_you_mean, listed
 
 MONOTONE, EXOGENOUS = "monotone", "exogenous"

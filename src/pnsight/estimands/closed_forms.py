@@ -14,7 +14,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from pnsight.data.law import FloatArray, Law
+from pnsight._typing import FloatArray
+from pnsight.data.law import Law
 from pnsight.errors import QuantityError
 
 Ends: TypeAlias = tuple[FloatArray, FloatArray]

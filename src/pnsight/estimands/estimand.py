@@ -11,7 +11,8 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from pnsight.data.law import FloatArray, Law
+from pnsight._typing import FloatArray
+from pnsight.data.law import Law
 from pnsight.errors import QuantityError, did_you_mean, listed
 from pnsight.estimands.assumptions import ALIKE, EXOGENOUS, MONOTONE, AssumeLike, impose, read_assumptions
 from pnsight.estimands.closed_forms import QUANTITIES, Ends, given, pns

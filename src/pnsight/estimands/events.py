@@ -11,7 +11,8 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from pnsight.data.law import RESPONSE_TYPES, FloatArray
+from pnsight._typing import FloatArray
+from pnsight.data.law import RESPONSE_TYPES
 
 _CHOSEN, _Y0, _Y1 = RESPONSE_TYPES.T == 1
 _REALISED = np.where(_CHOSEN, _Y1, _Y0)

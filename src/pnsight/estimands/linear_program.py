@@ -18,7 +18,8 @@ import numpy.typing as npt
 from scipy.optimize import linprog
 from scipy.sparse import csr_array, eye_array, hstack, vstack
 
-from pnsight.data.law import FloatArray, Law
+from pnsight._typing import FloatArray
+from pnsight.data.law import Law
 from pnsight.errors import IncoherentError, LimitError, QuantityError
 from pnsight.estimands.assumptions import EXOGENOUS, MONOTONE, AssumeLike, read_assumptions
 from pnsight.estimands.events import EVENTS

@@ -12,7 +12,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from pnsight.data.law import RESPONSE_TYPES, FloatArray, Law
+from pnsight._typing import FloatArray
+from pnsight.data.law import RESPONSE_TYPES, Law
 from pnsight.errors import QuantityError
 from pnsight.estimands.closed_forms import Ends, pns
 

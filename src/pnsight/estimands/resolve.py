@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 
 ROUNDING = 1e-9
 """Ends that cross by less than this crossed in floating point only."""

@@ -12,7 +12,8 @@ import numpy as np
 
 from pnsight import _markup as markup
 from pnsight._progress import Progress, silent
-from pnsight.data.law import FloatArray, Law
+from pnsight._typing import FloatArray
+from pnsight.data.law import Law
 from pnsight.data.schema import Codes, QueryLike, Schema
 from pnsight.data.study import People, Study, refuse_unknown_people
 from pnsight.errors import ModelError, QueryError
@@ -85,12 +86,17 @@ class Model(ABC):
         """Both ends as computed, even where they cross or are NaN, shape (queries, 2); `bounds` is for users."""
 
     @abstractmethod
-    def refuse_bad_parameters(self) -> None:
-        """Refuse parameters that no model can be fitted with; `fit` does so first, and so does loading."""
+    def validate_parameters(self) -> None:
+        """Raise an error where no model can be fitted with the parameters; `fit` does so first, and so does loading."""
 
     @abstractmethod
     def parameters(self) -> Mapping[str, Any]:
         """What the constructor was given, as plain data."""
+
+    @classmethod
+    def from_parameters(cls, parameters: Mapping[str, Any]) -> Self:
+        """The unfitted model that `parameters` described."""
+        return cls(**parameters)
 
     def state(self) -> tuple[Mapping[str, Any], Mapping[str, np.ndarray[Any, Any]]]:
         """What `fit` learned beside the study: plain data and arrays."""
@@ -105,7 +111,7 @@ class Model(ABC):
     def explain(self) -> str:
         """What was chosen when fitting, and on what evidence, in words."""
 
-    def seeing(self, study: Study) -> Self:
+    def with_study(self, study: Study) -> Self:
         """The same model with this study in place of its own: what was learned from rows at large stays.
 
         The study has other counts of the same profiles; those without rows are left out in the end.
@@ -131,7 +137,7 @@ class Model(ABC):
         """Whose people `bounds` can be asked about with `population`, if it takes that."""
         return ()
 
-    def refuse_population(self, population: str) -> None:
+    def validate_population(self, population: str) -> None:
         """Refuse people that the model cannot be asked about."""
         refuse_unknown_people(population)
         if population not in self.populations:

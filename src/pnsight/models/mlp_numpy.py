@@ -6,11 +6,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-FloatArray = NDArray[np.float32]
+from pnsight._typing import Float32Array
+
 Activation = Literal["mish", "relu"]
 
 # One (weights, bias) pair a layer: weights (outputs, inputs) and bias (outputs,), as PyTorch keeps them.
-Layers = tuple[tuple[FloatArray, FloatArray], ...]
+Layers = tuple[tuple[Float32Array, Float32Array], ...]
 
 # Rows per step, so that the hidden values of a step stay in the processor's cache.
 BLOCK = 1024
@@ -19,63 +20,63 @@ BLOCK = 1024
 MISH_IS_IDENTITY_FROM = 20.0
 
 
-def mish(x: FloatArray) -> FloatArray:
+def mish(x: Float32Array) -> Float32Array:
     """Return x tanh(log(1 + e^x)) with a single exponential, same shape as `x`.
 
     With n = e^x (e^x + 2), tanh(log(1 + e^x)) = n / (n + 2). (Misra 2019, arXiv:1908.08681.)
     """
     e = np.exp(np.minimum(x, np.float32(MISH_IS_IDENTITY_FROM)))
     n = e * (e + 2)
-    ratio: FloatArray = n / (n + 2)
+    ratio: Float32Array = n / (n + 2)
     return x * ratio
 
 
-def relu(x: FloatArray) -> FloatArray:
+def relu(x: Float32Array) -> Float32Array:
     """Return the positive part of `x`."""
     return np.maximum(x, np.float32(0))
 
 
-def sigmoid(x: FloatArray) -> FloatArray:
+def sigmoid(x: Float32Array) -> Float32Array:
     """Return 1 / (1 + e^-x), through tanh because that cannot overflow."""
     half = np.float32(0.5)
-    odd: FloatArray = np.tanh(half * x)
+    odd: Float32Array = np.tanh(half * x)
     return half + half * odd
 
 
-ACTIVATIONS: dict[Activation, Callable[[FloatArray], FloatArray]] = {"mish": mish, "relu": relu}
+ACTIVATIONS: dict[Activation, Callable[[Float32Array], Float32Array]] = {"mish": mish, "relu": relu}
 
 
-def softmax(x: FloatArray) -> FloatArray:
+def softmax(x: Float32Array) -> Float32Array:
     """Return e^x over its sum along the last axis."""
     e = np.exp(x - x.max(axis=-1, keepdims=True))
-    shares: FloatArray = e / e.sum(axis=-1, keepdims=True)
+    shares: Float32Array = e / e.sum(axis=-1, keepdims=True)
     return shares
 
 
-def predict(layers: Layers, inputs: ArrayLike, activation: Activation = "mish") -> FloatArray:
+def predict(layers: Layers, inputs: ArrayLike, activation: Activation = "mish") -> Float32Array:
     """Return the answers in (0, 1) of one network with one output, shape (n,), to inputs of shape (n, p)."""
     return _by_block(lambda rows: sigmoid(_logits(layers, rows, activation)), inputs)[:, 0]
 
 
-def mean_shares(networks: Sequence[Layers], inputs: ArrayLike) -> NDArray[np.float64]:
+def mean_probabilities(networks: Sequence[Layers], inputs: ArrayLike) -> NDArray[np.float64]:
     """Return the mean of the distributions that several networks give, shape (n, outputs)."""
-    total = sum((shares(network, inputs) for network in networks), np.float64(0))
+    total = sum((probabilities(network, inputs) for network in networks), np.float64(0))
     return np.asarray(total / len(networks), dtype=np.float64)
 
 
-def shares(layers: Layers, inputs: ArrayLike) -> FloatArray:
+def probabilities(layers: Layers, inputs: ArrayLike) -> Float32Array:
     """Return the distribution that a network with a softmax gives, shape (n, outputs), to inputs of shape (n, p)."""
     return _by_block(lambda rows: softmax(_logits(layers, rows, "mish")), inputs)
 
 
-def _by_block(answer: Callable[[FloatArray], FloatArray], inputs: ArrayLike) -> FloatArray:
+def _by_block(answer: Callable[[Float32Array], Float32Array], inputs: ArrayLike) -> Float32Array:
     """Answers to all rows, some at a time."""
     rows = np.asarray(inputs, dtype=np.float32)
     starts = range(0, max(1, len(rows)), BLOCK)  # no rows are one empty block, so that the shape is known
     return np.concatenate([answer(rows[start : start + BLOCK]) for start in starts])
 
 
-def _logits(layers: Layers, hidden: FloatArray, activation: Activation) -> FloatArray:
+def _logits(layers: Layers, hidden: Float32Array, activation: Activation) -> Float32Array:
     """Return the last layer's values before the sigmoid, shape (n, outputs)."""
     *inner, (weights, bias) = layers
     for inner_weights, inner_bias in inner:

@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 import os
-from dataclasses import asdict
+from dataclasses import asdict, is_dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict, get_type_hints
@@ -28,7 +28,8 @@ from pnsight.errors import ModelError, OutputError, PnsightError, listed
 from pnsight.models import ExactMLP, MaskMLP, Model, PlugIn, ResponseTypeModel
 
 FORMAT = "pnsight-model"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+"""Raised whenever what is stored changes; 1 did not say how a response-type model represents its profiles."""
 
 MODELS: dict[str, type[Model]] = {model.name: model for model in (ResponseTypeModel, MaskMLP, ExactMLP, PlugIn)}
 """Models by the name the command line gives them."""
@@ -162,11 +163,11 @@ def _restored(kind: type[Model], description: _ModelData, arrays: dict[str, np.n
 def _unfitted(kind: type[Model], parameters: dict[str, Any]) -> Model:
     """A model with these parameters, as strict as `fit`."""
     for name, expected in get_type_hints(kind.__init__).items():
-        if name in parameters:
+        if name in parameters and not is_dataclass(expected):
             refuse_unlike(parameters[name], expected, f"parameters.{name}")
-    model = kind(**parameters)
+    model = kind.from_parameters(parameters)
     try:
-        model.refuse_bad_parameters()
+        model.validate_parameters()
     except PnsightError as error:
         raise ValueError(str(error).rstrip(".")) from None
     return model

@@ -10,7 +10,8 @@ import numpy as np
 
 from pnsight._progress import Progress, silent
 from pnsight._text import percent
-from pnsight.data.law import FloatArray, Law
+from pnsight._typing import FloatArray
+from pnsight.data.law import Law
 from pnsight.data.schema import Codes
 from pnsight.data.study import People, Study
 from pnsight.errors import ModelError, listed
@@ -58,12 +59,12 @@ class PlugIn(LawModel):
 
     def fit(self, study: Study, progress: Progress = silent) -> Self:
         """Keep the study; there is nothing else to learn."""
-        self.refuse_bad_parameters()
+        self.validate_parameters()
         self.study_ = study
         return self
 
-    def refuse_bad_parameters(self) -> None:
-        """Refuse parameters that are not known, or do not go together."""
+    def validate_parameters(self) -> None:
+        """Raise an error where parameters are not known, or do not go together."""
         refuse_to_fit(self.quantity)
         for name, allowed in _CHOICES.items():
             if getattr(self, name) not in allowed:

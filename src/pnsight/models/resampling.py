@@ -1,16 +1,30 @@
-"""Parts and resamples of counted rows."""
+"""Folds and bootstrap samples of counted rows."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 
 
 def split_counts(counts: FloatArray, folds: int, rng: np.random.Generator) -> list[FloatArray]:
-    """Counts of `folds` parts that share no row, each of the shape of `counts`.
+    """Folds for cross-validation: counts of parts that share no row.
 
-    A weighted count that is not whole is rounded up or down at random, and no part holds more than there is.
+    A weighted count that is not whole is rounded up or down at random, and no fold holds more than there is.
+
+    Parameters
+    ----------
+    counts : array of any shape
+        Rows in each cell.
+    folds : int
+        How many.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    list of arrays of the shape of `counts`
+        One a fold.
     """
     rest = np.floor(counts + rng.random(counts.shape) * (counts % 1 > 0)).astype(np.int64)
     left_over, parts = counts.copy(), []
@@ -21,7 +35,19 @@ def split_counts(counts: FloatArray, folds: int, rng: np.random.Generator) -> li
     return parts
 
 
-def resampled(counts: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Counts of a bootstrap sample: as many rows, drawn with replacement; same shape as `counts`."""
+def bootstrap_counts(counts: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Bootstrap: counts of as many rows, drawn with replacement.
+
+    Parameters
+    ----------
+    counts : array of any shape
+        Rows in each cell.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    array of the shape of `counts`
+    """
     total = counts.sum()
     return rng.multinomial(round(total), counts.ravel() / total).reshape(counts.shape).astype(np.float64)

@@ -15,7 +15,7 @@ from typing import TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.study import Study, Withheld
 from pnsight.errors import QueryError
 from pnsight.models import Model
@@ -40,7 +40,7 @@ def suppress(found: Model | Study, min_cell: int) -> Model | Study:
         raise QueryError(f"the smallest count to show is {min_cell!r}; give a whole number of at least 2, such as 10.")
     if isinstance(found, Study):
         return _suppressed(found, int(min_cell)).with_rows()
-    return found.seeing(_suppressed(found.study, int(min_cell)))
+    return found.with_study(_suppressed(found.study, int(min_cell)))
 
 
 def _suppressed(study: Study, min_cell: int) -> Study:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight._tabular import Tabular
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.study import MOST_ROWS
 from pnsight.errors import QueryError, or_a_share
 

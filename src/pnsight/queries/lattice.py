@@ -11,7 +11,7 @@ from itertools import combinations, pairwise, product
 import numpy as np
 import numpy.typing as npt
 
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.profiles import exact_position
 from pnsight.data.schema import OPEN, OPEN_SYMBOL, Codes, Schema
 from pnsight.errors import LimitError

@@ -13,7 +13,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.schema import Codes
 from pnsight.errors import PopulationError, did_you_mean, listed
 from pnsight.simulation.random_populations import KINDS, random_population

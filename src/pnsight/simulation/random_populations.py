@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.schema import Codes
 from pnsight.errors import PopulationError, did_you_mean, listed
 from pnsight.simulation.structural import CovariateNetwork, Population

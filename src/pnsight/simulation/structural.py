@@ -17,7 +17,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pnsight.data.law import RESPONSE_TYPES, FloatArray, Law
+from pnsight._typing import FloatArray
+from pnsight.data.law import RESPONSE_TYPES, Law
 from pnsight.data.profiles import distinct
 from pnsight.data.schema import Codes, QueryLike, Schema
 from pnsight.data.study import Study, cell_counts

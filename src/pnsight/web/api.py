@@ -124,7 +124,7 @@ def _arguments(explorer: Explorer, asked: Asked) -> dict[str, Any]:
     given = {name: getattr(asked, name) for name in ("quantity", "level", "payoffs", "assume", "refine")}
     if asked.population is None:
         return given
-    explorer.model.refuse_population(asked.population)
+    explorer.model.validate_population(asked.population)
     return {**given, "population": asked.population}
 
 

@@ -13,7 +13,7 @@ from pnsight.decisions import Decisions, Questions, Ranking, ask_beyond, decided
 from pnsight.decisions.ranking import MOST_CANDIDATES, By
 from pnsight.errors import LimitError
 from pnsight.models import Model, ResponseTypeModel
-from pnsight.models.response_types.marginalise import MOST_LISTED
+from pnsight.models.response_types.config import MAX_ENUMERATED_PROFILES as MOST_LISTED
 from pnsight.queries.bound_table import BoundTable
 from pnsight.web.capabilities import Ability
 from pnsight.web.state import Options, Reader, State

@@ -193,7 +193,7 @@ class Reader:
 
     def _population(self, name: str | None) -> str | None:
         if name:
-            self.model.refuse_population(name)
+            self.model.validate_population(name)
         return name or None
 
 

@@ -12,6 +12,7 @@ from pnsight import ExactMLP, MaskMLP, Model, PlugIn, ResponseTypeModel
 from pnsight import simulation as populations
 from pnsight.data.schema import Covariate, Schema
 from pnsight.data.study import Study
+from quick_config import QUICK
 
 KINDS = (
     "plug-in",
@@ -57,19 +58,19 @@ def plug_in() -> PlugIn:
 
 
 @pytest.fixture(scope="module")
-def fitted(small_fits) -> ResponseTypeModel:
-    return ResponseTypeModel().fit(worded(5_000, dropped={"rows without well": 3}))
+def fitted() -> ResponseTypeModel:
+    return ResponseTypeModel(config=QUICK).fit(worded(5_000, dropped={"rows without well": 3}))
 
 
 @pytest.fixture(scope="module")
-def models(small_fits, plug_in, fitted) -> dict[str, Model]:
+def models(plug_in, fitted) -> dict[str, Model]:
     """One of each kind."""
     regressors = {"epochs": 2, "threshold": 100}
     six = populations.random_population("index", 1, covariates=6).sample(40_000, 40_000, seed=1)
     return {
         "plug-in": plug_in,
         "response types": fitted,
-        "without intervals": ResponseTypeModel(intervals=False).fit(worded(2_000)),
+        "without intervals": ResponseTypeModel(intervals=False, config=QUICK).fit(worded(2_000)),
         "mask": MaskMLP(**regressors).fit(worded()),
         "mask of harm": MaskMLP(quantity="harm", **regressors).fit(worded()),
         "exact": ExactMLP(repair="sort", **regressors).fit(six),

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.reading.engine import Cells, Countable, Span
 from pnsight.data.schema import label
 from pnsight.errors import TableError, did_you_mean, listed

@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy.typing as npt
 
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.errors import TableError
 
 MOST_GROUPS = 4_000_000

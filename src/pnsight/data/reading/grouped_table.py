@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.reading.column_roles import Parts
 from pnsight.data.reading.engine import MOST_GROUPS, Countable, Grouping, Report
 from pnsight.data.schema import band_labels, label

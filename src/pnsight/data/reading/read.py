@@ -9,7 +9,7 @@ import numpy as np
 
 from pnsight._progress import Progress, silent
 from pnsight._text import count_text
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.profiles import distinct
 from pnsight.data.reading.binning import Bands, check_bands, learn_edges
 from pnsight.data.reading.column_roles import Parts, share_out

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 
 ERRORS_VARY, ESTIMATES_VARY = 0.35, 0.2
 """How fits to the same rows differ: the logarithm of a standard error; and an estimate, in standard errors.

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pnsight.data.law import FloatArray
-from pnsight.models.response_types.intervals import ARMS
+from pnsight._typing import FloatArray
+from pnsight.models.response_types.cells import TWO_BY_TWO
 
 _LEAST_SHARE = 1e-3
 """A cell is taken to be at least so likely: rows of rarer ones would seem to tell too much."""
@@ -91,8 +91,8 @@ def measure(
         How many covariates differ.
     """
     own, nearby = [], []
-    for (start, stop), rows in zip(ARMS, at_hand.nearby[:, :, 0], strict=False):
-        worth, reaches = _correlated(cells[:, start:stop], errors[:, :, start:stop])
+    for group, rows in zip(TWO_BY_TWO.groups, at_hand.nearby[:, :, 0], strict=False):
+        worth, reaches = _correlated(cells[:, group], errors[:, :, group])
         kept = _by_distance(reaches, worth, people[:, None] * rows, apart)
         own.append(kept[0] * worth)
         nearby.append(np.where(apart == 0, 0.0, kept[apart] * worth))

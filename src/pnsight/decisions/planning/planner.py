@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from pnsight._tabular import Tabular
 from pnsight._text import number_of
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.schema import Codes, QueryLike
 from pnsight.data.study import People, Study
 from pnsight.decisions.planning.expected_decisions import ALL, NONE, Outlook
@@ -204,7 +204,7 @@ def _outlook(model: ResponseTypeModel, now: Decisions, question: Question) -> Ou
     return Outlook(
         np.stack([answers.lower, answers.upper]),
         np.stack([answers.standard_error("lower"), answers.standard_error("upper")]),
-        model.choices_.factor or 1.0,
+        model.fit_summary_.interval_inflation or 1.0,
         NormalDist().inv_cdf((1 + (answers.level or 0)) / 2),
         now.threshold,
         question.span,
@@ -227,7 +227,7 @@ def _with_intervals(model: Model) -> ResponseTypeModel:
             f"planning needs the intervals of a response-types model, and this is a {model.name} model; fit one with "
             "pnsight fit --model response-types (ResponseTypeModel())."
         )
-    if model.choices_.factor is None:
+    if model.fit_summary_.interval_inflation is None:
         raise ModelError(
             "planning needs intervals, and this model was fitted without; fit it again with --intervals "
             "(intervals=True)."

@@ -8,7 +8,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from pnsight.data.law import COUNTED_CELLS, FloatArray, Law
+from pnsight._typing import FloatArray
+from pnsight.data.law import COUNTED_CELLS, Law
 from pnsight.data.schema import Codes
 from pnsight.data.study import People, Study
 from pnsight.decisions.planning.information_borrowing import Reach, Rows, measure

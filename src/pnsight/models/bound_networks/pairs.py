@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight._progress import Progress
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.models.mlp_numpy import Activation, Layers, predict
 
 if TYPE_CHECKING:

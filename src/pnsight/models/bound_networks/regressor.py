@@ -15,7 +15,7 @@ import numpy as np
 
 from pnsight._progress import Progress, silent
 from pnsight._text import aligned
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN, Codes, QueryLike
 from pnsight.data.study import Study
 from pnsight.errors import ModelError, QuantityError, QueryError, listed
@@ -101,7 +101,7 @@ class BoundRegressor(Model):
 
     def fit(self, study: Study, progress: Progress = silent) -> Self:
         """Train on the queries that have enough rows."""
-        self.refuse_bad_parameters()
+        self.validate_parameters()
         training, validation = self._parts(study)
         thresholds = self._thresholds(training)
         trials = [
@@ -277,8 +277,8 @@ class BoundRegressor(Model):
             raise ModelError(f"{type(self.regressor).__name__} in place of the network has no weights or epochs.")
         return self.pair_
 
-    def refuse_bad_parameters(self) -> None:
-        """Refuse parameters that are not known, or do not go together."""
+    def validate_parameters(self) -> None:
+        """Raise an error where parameters are not known, or do not go together."""
         refuse_to_fit(self.quantity)
         choices = {"validation": ("rows", "queries"), "repair": ("none", "sort"), "activation": tuple(ACTIVATIONS)}
         for name, allowed in choices.items():

@@ -22,8 +22,9 @@ import numpy as np
 import optax
 from numpy.typing import ArrayLike, NDArray
 
+from pnsight._typing import Float32Array
 from pnsight.models.mlp_jax import Parameters, initialise, predict
-from pnsight.models.mlp_numpy import Activation, FloatArray, Layers
+from pnsight.models.mlp_numpy import Activation, Layers
 
 T = TypeVar("T")
 
@@ -36,7 +37,7 @@ EPOCHS_PER_CALL = 10
 FEWEST_ROWS = 4096
 """Data are padded to this many rows, and beyond it to a power of two."""
 
-Progress = Callable[[int, int, FloatArray, FloatArray], None]
+Progress = Callable[[int, int, Float32Array, Float32Array], None]
 """Called after each validation with epoch, epochs, training MSE (K,) and validation MSE (K,)."""
 
 
@@ -75,9 +76,9 @@ class History:
     """
 
     epochs: NDArray[np.int64]
-    train_mse: FloatArray
-    validation_mse: FloatArray
-    monitor_mae: Mapping[str, FloatArray]
+    train_mse: Float32Array
+    validation_mse: Float32Array
+    monitor_mae: Mapping[str, Float32Array]
 
 
 @dataclass(frozen=True)
@@ -121,9 +122,9 @@ class _Seen(NamedTuple):
     """One entry of the history."""
 
     epoch: int
-    train_mse: FloatArray
-    validation_mse: FloatArray
-    monitor_mae: dict[str, FloatArray]
+    train_mse: Float32Array
+    validation_mse: Float32Array
+    monitor_mae: dict[str, Float32Array]
 
 
 def train_networks(
@@ -335,7 +336,7 @@ def _unstacked(parameters: Parameters) -> list[Layers]:
     return [tuple((weights[k], bias[k]) for weights, bias in stacked) for k in range(len(stacked[0][0]))]
 
 
-def _better(best: list[_Checkpoint], networks: list[Layers], mse: FloatArray, epoch: int) -> list[_Checkpoint]:
+def _better(best: list[_Checkpoint], networks: list[Layers], mse: Float32Array, epoch: int) -> list[_Checkpoint]:
     """Per network, this epoch's if its MSE is lower, else the best so far."""
     now = [_Checkpoint(network, float(mse[k]), epoch) for k, network in enumerate(networks)]
     return [new if new.mse < old.mse else old for new, old in zip(now, best, strict=True)]
@@ -377,7 +378,7 @@ def _refuse_bad_protocol(protocol: TrainingProtocol) -> None:
 
 
 def _refuse_bad_shapes(
-    name: str, inputs: FloatArray, targets: FloatArray, weights: FloatArray, like: _Table | None
+    name: str, inputs: Float32Array, targets: Float32Array, weights: Float32Array, like: _Table | None
 ) -> None:
     given = f"{name} inputs have shape {inputs.shape}, targets {targets.shape}, weights {weights.shape}"
     if inputs.ndim != 2 or targets.ndim != 2 or len(inputs) != len(targets) or weights.shape != targets.shape:
@@ -386,7 +387,7 @@ def _refuse_bad_shapes(
         raise ValueError(f"{given}; training has p = {like.inputs.shape[1]} and K = {like.targets.shape[1]}.")
 
 
-def _refuse_bad_values(name: str, inputs: FloatArray, targets: FloatArray, weights: FloatArray) -> None:
+def _refuse_bad_values(name: str, inputs: Float32Array, targets: Float32Array, weights: Float32Array) -> None:
     if not (np.isfinite(inputs).all() and np.isfinite(targets).all() and np.isfinite(weights).all()):
         raise ValueError(f"{name} has a NaN or infinite value; only a target that weighs nothing may be one.")
     if (weights < 0).any():

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pnsight.data.law import FloatArray, Law
+from pnsight._typing import FloatArray
+from pnsight.data.law import Law
 from pnsight.data.schema import Codes
 from pnsight.data.study import Study
 from pnsight.estimands import bounds

@@ -1,35 +1,25 @@
-"""The ladder of capacities, and how held-out rows choose among its rungs."""
+"""Capacities of the network (its hyperparameters), and model selection among them by cross-validation scores."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray, IndexArray
 
-RESAMPLES = 500
-"""Reweightings of the profiles that show how sure the choice of a rung is."""
+MAX_RANK = 3
+"""Most linear indices of a capacity that limits them; networks of one width are trained together."""
 
-SELDOM = 0.25
-"""Share of the best rung's wins below which a rung gets no weight."""
-
-HOPELESS = 3.0
-"""Standard errors behind the best at which a rung is given up after the first half of the folds."""
-
-IMPLAUSIBLE = 7.0
-"""Standard errors behind the best, likewise, at which what a rung learns is no longer a law that may be the true one.
-
-The true law may well be rougher than what the best rung makes of it, so these are more than may still win.
-"""
+HIDDEN = 32
+"""Units of a hidden layer. Twice as many take three times as long, and decay tells large from small more finely."""
 
 
-class Rung(NamedTuple):
-    """A capacity of the network.
+class Capacity(NamedTuple):
+    """Hyperparameters of a network: how much it can learn.
 
     `rank` linear indices of the covariates (0: as many as fit) feed two layers of `hidden` units (0: no network, the
-    same answer to everyone), trained for `steps` steps with weights that decay at `decay`.
+    same answer to everyone), trained for `steps` steps with weight decay `decay`.
     """
 
     rank: int
@@ -43,8 +33,18 @@ class Rung(NamedTuple):
         return self.hidden == 0
 
     def width(self, columns: int) -> int:
-        """Columns that the array of linear indices has; rungs of one width are trained together."""
-        return min(columns, self.hidden) if self.rank == 0 else WIDEST_INDEX
+        """Rows of the matrix of linear indices; capacities of one width are trained together.
+
+        Parameters
+        ----------
+        columns : int
+            Columns of the networks' inputs.
+
+        Returns
+        -------
+        int
+        """
+        return min(columns, self.hidden) if self.rank == 0 else max(MAX_RANK, self.rank)
 
     def __str__(self) -> str:
         if self.constant:
@@ -53,74 +53,130 @@ class Rung(NamedTuple):
         return f"{rank}, {self.hidden} units, decay {self.decay:g}"
 
 
-WIDEST_INDEX = 3
+CONSTANT = Capacity(0, 0, 0.0)
+"""No heterogeneity: the same answer to everyone."""
 
-HIDDEN = 32
-"""Units of a hidden layer. Twice as many take three times as long, and decay tells large from small more finely."""
-
-LADDER = (
-    Rung(0, 0, 0.0),
-    *(Rung(2, HIDDEN, decay) for decay in (0.5, 0.2, 0.1)),
-    *(Rung(3, HIDDEN, decay) for decay in (1, 0.5, 0.2)),
-    *(Rung(0, HIDDEN, decay) for decay in (2, 1.4, 1, 0.7, 0.5, 0.35, 0.2, 0.1)),
+CAPACITY_GRID = (
+    CONSTANT,
+    *(Capacity(2, HIDDEN, decay) for decay in (0.5, 0.2, 0.1)),
+    *(Capacity(3, HIDDEN, decay) for decay in (1.0, 0.5, 0.2)),
+    *(Capacity(0, HIDDEN, decay) for decay in (2.0, 1.4, 1.0, 0.7, 0.5, 0.35, 0.2, 0.1)),
 )
 """Capacities from none to a full network."""
 
-SHORT_LADDER = (
-    Rung(0, 0, 0.0),
-    *(Rung(rank, HIDDEN, 0.3, steps=2000) for rank in (2, 3)),
-    *(Rung(0, HIDDEN, decay, steps=2000) for decay in (2, 1, 0.5)),
+SHORT_CAPACITY_GRID = (
+    CONSTANT,
+    *(Capacity(rank, HIDDEN, 0.3, steps=2000) for rank in (2, 3)),
+    *(Capacity(0, HIDDEN, decay, steps=2000) for decay in (2.0, 1.0, 0.5)),
 )
-"""Where there are many thousands of profiles, each rung costs more, and fewer are tried.
+"""Where there are many thousands of profiles, each capacity costs more, and fewer are tried.
 
 A step sees only a block of the profiles then, so more steps are taken.
 """
 
 
-def short_of_best(scores: FloatArray, worth: float) -> FloatArray:
-    """How far each rung is behind the best for one held-out row, shape (rungs,).
+def score_gap(scores: FloatArray, total_weight: float) -> FloatArray:
+    """Score gap: how far each capacity is behind the best, for one held-out row.
 
-    `scores` are of shape (rungs, profiles); `worth` is what the held-out rows of all profiles count together.
+    Parameters
+    ----------
+    scores : array of shape (capacities, profiles)
+        Cross-validation score of each profile.
+    total_weight : float
+        What the held-out rows of all profiles count together.
+
+    Returns
+    -------
+    array of shape (capacities,)
+        Zero for the best.
     """
     totals = scores.sum(axis=1)
-    return np.asarray((totals.max() - totals) / worth)
+    return np.asarray((totals.max() - totals) / total_weight)
 
 
-def within(errors: float, scores: FloatArray) -> npt.NDArray[np.intp]:
-    """Rungs that are not behind the best by more than so many standard errors of the difference.
+def within_standard_errors(scores: FloatArray, errors: float) -> IndexArray:
+    """Capacities that are not behind the best by more than a number of standard errors of the difference.
 
-    From each profile's held-out score, shape (rungs, profiles).
+    Parameters
+    ----------
+    scores : array of shape (capacities, profiles)
+        Cross-validation score of each profile.
+    errors : float
+        Standard errors of the paired difference.
+
+    Returns
+    -------
+    array of shape (kept,)
+        Positions of the capacities, in rising order.
     """
     behind = scores[scores.sum(axis=1).argmax()] - scores
     error = behind.std(axis=1) * np.sqrt(scores.shape[1])
     return np.flatnonzero(behind.sum(axis=1) <= errors * error)
 
 
-def choose(scores: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Weight of each rung, from each profile's held-out score, shape (rungs, profiles).
+def bootstrap_weights(scores: FloatArray, rng: np.random.Generator, samples: int, min_win_ratio: float) -> FloatArray:
+    """Bayesian bootstrap: weight of each capacity, by how often it is the best when profiles are reweighted at random.
 
-    The weight is how often the rung is the best when profiles are reweighted at random (the Bayesian bootstrap):
-    near-ties are shared, clear wins are not. Rungs that win seldom are left out: too large a network, even as one of
-    many, would make the mean worse.
+    Near-ties are shared, clear wins are not. Capacities that win seldom are left out: too large a network, even as one
+    of many, would make the mean worse.
+
+    Parameters
+    ----------
+    scores : array of shape (capacities, profiles)
+        Cross-validation score of each profile.
+    rng : numpy.random.Generator
+        Source of randomness.
+    samples : int
+        Reweightings.
+    min_win_ratio : float
+        Share of the best capacity's wins below which a capacity gets no weight.
+
+    Returns
+    -------
+    array of shape (capacities,)
+        Weights that add up to one.
     """
     wins = np.zeros(len(scores))
-    for _ in range(RESAMPLES):
+    for _ in range(samples):
         wins[(scores @ rng.exponential(size=scores.shape[1])).argmax()] += 1
-    wins[wins < SELDOM * wins.max()] = 0
+    wins[wins < min_win_ratio * wins.max()] = 0
     return np.asarray(wins / wins.sum())
 
 
-def all_alike(scores: FloatArray, constant: int) -> bool:
-    """Whether held-out rows give no reason to tell profiles apart.
+def no_heterogeneity(scores: FloatArray, constant: int) -> bool:
+    """Whether cross-validation gives no reason to tell profiles apart (the one-standard-error rule).
 
-    `scores` are log-likelihoods, shape (rungs, profiles); `constant` is the rung that answers the same to everyone.
-    Here each row counts alike, which is the sharpest test: the best rung has to be ahead of it by a standard error.
+    Here each row counts alike, which is the sharpest test: the best capacity has to be ahead by a standard error.
+
+    Parameters
+    ----------
+    scores : array of shape (capacities, profiles)
+        Held-out log-likelihood of each profile.
+    constant : int
+        Position of the capacity that answers the same to everyone.
+
+    Returns
+    -------
+    bool
     """
     behind = scores[scores.sum(axis=1).argmax()] - scores[constant]
     return bool(behind.sum() <= behind.std() * np.sqrt(len(behind)))
 
 
-def allotted(weights: FloatArray, places: int) -> npt.NDArray[np.intp]:
-    """Rungs for so many members in proportion to the weights, shape (places,)."""
+def apportion(weights: FloatArray, seats: int) -> IndexArray:
+    """Apportionment: capacities for a number of networks, in proportion to weights.
+
+    Parameters
+    ----------
+    weights : array of shape (capacities,)
+        How much of each.
+    seats : int
+        Networks to train.
+
+    Returns
+    -------
+    array of shape (seats,)
+        Position of the capacity of each.
+    """
     edges = np.cumsum(weights) / weights.sum()
-    return np.searchsorted(edges, (np.arange(places) + 0.5) / places).clip(max=len(weights) - 1)
+    return np.searchsorted(edges, (np.arange(seats) + 0.5) / seats).clip(max=len(weights) - 1)

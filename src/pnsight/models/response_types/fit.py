@@ -1,4 +1,4 @@
-"""How a response-type model is fitted, step by step; `response_types` says what is answered from it."""
+"""How a response-type model is fitted, step by step; `model` says what is answered from it."""
 
 from __future__ import annotations
 
@@ -6,38 +6,35 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from pnsight._progress import Progress, part
-from pnsight.data.law import COUNTED_CELLS, FloatArray
+from pnsight._typing import FloatArray, IndexArray
 from pnsight.data.profiles import exact_position
-from pnsight.data.schema import Codes
 from pnsight.data.study import Study
-from pnsight.models.mlp_numpy import Layers, mean_shares, shares
-from pnsight.models.resampling import resampled, split_counts
+from pnsight.models.mlp_numpy import Layers, mean_probabilities, probabilities
+from pnsight.models.resampling import bootstrap_counts, split_counts
 from pnsight.models.response_types.capacity import (
-    HOPELESS,
-    IMPLAUSIBLE,
-    LADDER,
-    SHORT_LADDER,
-    Rung,
-    all_alike,
-    allotted,
-    choose,
-    short_of_best,
-    within,
+    CONSTANT,
+    apportion,
+    bootstrap_weights,
+    no_heterogeneity,
+    score_gap,
+    within_standard_errors,
 )
-from pnsight.models.response_types.fit_summary import Choices, CovariateChoice
-from pnsight.models.response_types.intervals import STUDY, spread_factor, subpopulations
-from pnsight.models.response_types.latent_classes import CovariateLaw, fit_covariate_laws
-from pnsight.models.response_types.marginalise import DRAWS, MOST_LISTED, CountedProfiles, ListedProfiles, Mixing
-from pnsight.models.response_types.shrinkage import choose_strength, log_likelihood, posterior
+from pnsight.models.response_types.cells import Cells
+from pnsight.models.response_types.config import ResponseTypeConfig
+from pnsight.models.response_types.enumerated_profiles import EnumeratedProfiles
+from pnsight.models.response_types.fit_summary import CapacityScore, CovariateSummary, FitSummary
+from pnsight.models.response_types.intervals import (
+    MEMBERS_PER_SIMULATION,
+    interval_inflation,
+    random_subpopulations,
+)
+from pnsight.models.response_types.latent_classes import CovariateDistribution, fit_covariate_distributions
+from pnsight.models.response_types.marginalise import Marginaliser
+from pnsight.models.response_types.sampled_profiles import SampledProfiles
+from pnsight.models.response_types.shrinkage import choose_prior_rows, log_likelihood, map_estimate
 from pnsight.queries import lattice
-
-FOLDS, FEW_FOLDS = 4, 2
-NETWORKS, FEW_NETWORKS = 8, 4
-RESAMPLES, FEW_RESAMPLES = 16, 8
-"""Parts that are held out in turn, networks of the estimate, simulated studies; and how many if profiles are many."""
 
 STAGES = (
     "choosing",
@@ -47,223 +44,301 @@ STAGES = (
     "finding the intervals",
 )
 
-MANY_PROFILES = 8192
-"""Distinct profiles above which fewer rungs, folds, networks and simulated studies are trained."""
 
-JUDGED_PROFILES = 16384
-"""Profiles that rung, strength and factor are chosen on; of more, a random part speaks for all."""
-
-
-class _Version(NamedTuple):
+class EnsembleMember(NamedTuple):
     """One version of what was learned: networks, whose mean it is, and the counts they were fitted to."""
 
     networks: Sequence[Layers]
     counts: FloatArray
 
 
-class _Climb(NamedTuple):
-    """What held-out rows say of the rungs: how far each is behind the best, and which were kept in the race.
+class CvResult(NamedTuple):
+    """Cross-validation of the capacities.
 
-    `plausible` are the rungs that may have learned the true law. `scores` are of those kept, (rungs, profiles), at the
-    judged profiles, and `answers` by fold what they answer there, (rungs, profiles, 8).
+    Attributes
+    ----------
+    gap : array of shape (capacities,)
+        How far each is behind the best.
+    kept : array of shape (kept,)
+        Capacities that were trained on all folds.
+    plausible : array of int
+        Capacities that may have learned the true law.
+    scores : array of shape (kept, profiles)
+        At the validation profiles.
+    predicted : one array of shape (kept, profiles, types) a fold
+        What they answer there.
     """
 
-    behind: FloatArray
-    kept: npt.NDArray[np.intp]
-    plausible: npt.NDArray[np.intp]
+    gap: FloatArray
+    kept: IndexArray
+    plausible: IndexArray
     scores: FloatArray
-    answers: Sequence[FloatArray]
+    predicted: Sequence[FloatArray]
 
 
-class Fitting:
-    """One fit, step by step: capacity, strength and covariate law from held-out rows, then all rows."""
+class _Selected(NamedTuple):
+    """Hyperparameters that cross-validation selected, and what the model predicts of the folds it did not see.
 
-    def __init__(self, study: Study, seed: int, intervals: bool, progress: Progress) -> None:
-        self.study, self.intervals, self.progress = study, intervals, progress
+    `weights` are of the capacities (capacities,), `plausible` those that may have learned the true law; `prior_modes`,
+    `training` and `held_out` have one array a fold, at the validation profiles.
+    """
+
+    gap: FloatArray
+    weights: FloatArray
+    plausible: IndexArray
+    prior_rows: float
+    prior_rows_scores: dict[float, float]
+    prior_modes: Sequence[FloatArray]
+    training: Sequence[FloatArray]
+    held_out: Sequence[FloatArray]
+
+
+class FitProcedure:
+    """One fit, step by step: hyperparameters by cross-validation, then all rows.
+
+    Parameters
+    ----------
+    study : Study
+        Counts to learn from.
+    config : ResponseTypeConfig
+        Hyperparameters and limits.
+    cells : Cells
+        Layout of the counts.
+    seed : int
+    intervals : bool
+        Whether to fit simulated studies as well.
+    progress : Progress
+    """
+
+    def __init__(
+        self, study: Study, config: ResponseTypeConfig, cells: Cells, seed: int, intervals: bool, progress: Progress
+    ) -> None:
+        self.study, self.config, self.cells = study, config, cells
+        self.intervals, self.progress = intervals, progress
         self.rng = np.random.default_rng([seed, 4])
-        self.counts = study.eight_counts
+        self.counts = cells.counts(study)
         self.inputs = study.schema.signs(study.profiles)
-        many = len(study.profiles) > MANY_PROFILES
-        self.ladder: Sequence[Rung] = (SHORT_LADDER if many else LADDER) if self.inputs.shape[1] else LADDER[:1]
-        self.folds, self.networks = (FEW_FOLDS, FEW_NETWORKS) if many else (FOLDS, NETWORKS)
-        self.resamples = (FEW_RESAMPLES if many else RESAMPLES) if intervals else 0
-        self.judged = np.sort(self.rng.permutation(len(self.inputs))[:JUDGED_PROFILES])
-        self.worth = np.sqrt(self.counts[self.judged].sum(axis=1))
+        effort = config.effort_for(len(study.profiles))
+        self.capacities = effort.capacities if self.inputs.shape[1] else (CONSTANT,)
+        self.folds, self.networks = effort.folds, effort.networks
+        self.simulations = effort.simulations if intervals else 0
+        order = self.rng.permutation(len(self.inputs))
+        self.validation_profiles = np.sort(order[: config.max_validation_profiles])
+        self.profile_weight = np.sqrt(self.counts[self.validation_profiles].sum(axis=1))
 
-    def run(self) -> tuple[Choices, Mixing]:
-        """Choose, fit, and find the intervals."""
-        parts = split_counts(self.counts, FOLDS, self.rng)[: self.folds]
-        behind, kept, plausible, scores, answers = self._climb(parts)
-        weights = np.zeros(len(self.ladder))
-        weights[kept] = choose(scores, self.rng)
-        if kept[0] == 0 and all_alike(scores * self.worth, constant=0):
-            weights, plausible = np.eye(len(weights))[0], kept[within(HOPELESS, scores * self.worth)]
-        held_out = [fold[self.judged] for fold in parts]
-        training = [self.counts[self.judged] - fold for fold in held_out]
-        centres = [np.tensordot(weights[kept], of_fold, axes=1) for of_fold in answers]
-        strength, strengths = choose_strength(centres, training, held_out)
-        tables = [self.counts[:, :4].sum(axis=1), self.counts[:, 4:].sum(axis=1)]
-        laws = fit_covariate_laws(
-            self.study.schema, self.study.profiles, [rows for rows in tables if rows.any()], self.rng
+    def run(self) -> tuple[FitSummary, Marginaliser]:
+        """Select hyperparameters, fit to all rows, and find the confidence intervals.
+
+        Returns
+        -------
+        summary : FitSummary
+        marginaliser : Marginaliser
+        """
+        selected = self._select()
+        tables = self.cells.rows_by_table(self.counts)
+        covariates = fit_covariate_distributions(
+            self.study.schema, self.study.profiles, tables, self.rng, self.config.latent_classes
         )
-        fitted = self._train([self.counts], [(0, rung) for rung in allotted(weights, self.networks)], 2)
-        members, factor = [_Version(fitted, self.counts)], None
+        fitted = self._train([self.counts], [(0, k) for k in apportion(selected.weights, self.networks)], 2)
+        members, inflation = [EnsembleMember(fitted, self.counts)], None
         if self.intervals:
-            members += self._simulated(weights, plausible, strength)
-            foretold = [posterior(*pair, strength) for pair in zip(centres, training, strict=True)]
-            factor = self._factor(members[1:], 1 / np.square(weights).sum(), strength, foretold, held_out)
-        mixing = (self._listed if self.study.schema.exact_size <= MOST_LISTED else self._counted)(
-            members, laws, strength
-        )
-        rungs = [(str(rung), float(b), float(w)) for rung, b, w in zip(self.ladder, behind, weights, strict=True)]
-        named = zip(("experimental", "observational"), laws, strict=False)
-        covariates = [
-            CovariateChoice(table, len(law.smooth.shares), law.seen, law.borrowed, tuple(law.evidence.items()))
-            for table, law in named
+            members += self._simulate(selected.weights, selected.plausible, selected.prior_rows)
+            inflation = self._inflation(members[1:], selected)
+        enumerable = self.study.schema.exact_size <= self.config.max_enumerated_profiles
+        represent = self._enumerated if enumerable else self._sampled
+        summary = self._summary(selected, covariates, inflation)
+        return summary, represent(members, covariates, selected.prior_rows)
+
+    def _select(self) -> _Selected:
+        """Capacity weights and prior rows by cross-validation."""
+        folds = split_counts(self.counts, self.config.folds, self.rng)[: self.folds]
+        gap, kept, plausible, scores, predicted = self._cross_validate(folds)
+        selection, weights = self.config.selection, np.zeros(len(self.capacities))
+        weights[kept] = bootstrap_weights(scores, self.rng, selection.bootstrap_samples, selection.min_win_ratio)
+        by_row = scores * self.profile_weight
+        if kept[0] == 0 and no_heterogeneity(by_row, constant=0):
+            weights, plausible = np.eye(len(weights))[0], kept[within_standard_errors(by_row, selection.drop_at_se)]
+        held_out = [fold[self.validation_profiles] for fold in folds]
+        training = [self.counts[self.validation_profiles] - fold for fold in held_out]
+        modes = [np.tensordot(weights[kept], of_fold, axes=1) for of_fold in predicted]
+        prior_rows, tried = choose_prior_rows(modes, training, held_out, self.cells, self.config.shrinkage)
+        return _Selected(gap, weights, plausible, prior_rows, tried, modes, training, held_out)
+
+    def _cross_validate(self, folds: Sequence[FloatArray]) -> CvResult:
+        """Train every capacity without each fold, and after half of the folds only those that may still be the best."""
+        half, selection = -(-len(folds) // 2), self.config.selection
+        total_weight = self.profile_weight.sum()
+        first = self._predict_held_out(folds[:half], np.arange(len(self.capacities)), 0)
+        scores = self._scores(first, folds[:half])
+        gap = score_gap(scores, total_weight * half / self.config.folds)
+        kept = within_standard_errors(scores, selection.drop_at_se)
+        plausible = within_standard_errors(scores, selection.reject_at_se)
+        second = self._predict_held_out(folds[half:], kept, 1)
+        scores = scores[kept] + self._scores(second, folds[half:])
+        gap[kept] = score_gap(scores, total_weight * len(folds) / self.config.folds)
+        return CvResult(gap, kept, plausible, scores, [*(of_fold[kept] for of_fold in first), *second])
+
+    def _predict_held_out(self, folds: Sequence[FloatArray], capacities: IndexArray, stage: int) -> list[FloatArray]:
+        """By fold, what each capacity says of the validation profiles without it (capacities, profiles, types)."""
+        pairs = [(fold, capacity) for fold in range(len(folds)) for capacity in capacities]
+        trained = self._train([self.counts - fold for fold in folds], pairs, stage)
+        inputs = self.inputs[self.validation_profiles]
+        each = np.stack([probabilities(network, inputs) for network in trained]).astype(np.float64)
+        return list(each.reshape(len(folds), len(capacities), *each.shape[1:]))
+
+    def _scores(self, predicted: Sequence[FloatArray], folds: Sequence[FloatArray]) -> FloatArray:
+        """Log-likelihood of held-out rows over the root of the profile's rows, (capacities, profiles)."""
+        found = [
+            log_likelihood(of_fold, fold[self.validation_profiles], self.cells)
+            for of_fold, fold in zip(predicted, folds, strict=True)
         ]
-        choices = Choices(tuple(rungs), strength, tuple(strengths.items()), self.networks, factor, tuple(covariates))
-        return choices, mixing
-
-    def _climb(self, parts: Sequence[FloatArray]) -> _Climb:
-        """Train every rung without each fold, and after half of the folds only those that may still be the best."""
-        half = -(-len(parts) // 2)
-        first = self._answers(parts[:half], np.arange(len(self.ladder)), 0)
-        scores = self._scores(first, parts[:half])
-        behind = short_of_best(scores, self.worth.sum() * half / FOLDS)
-        kept, plausible = within(HOPELESS, scores), within(IMPLAUSIBLE, scores)
-        second = self._answers(parts[half:], kept, 1)
-        scores = scores[kept] + self._scores(second, parts[half:])
-        behind[kept] = short_of_best(scores, self.worth.sum() * len(parts) / FOLDS)
-        return _Climb(behind, kept, plausible, scores, [*(of_fold[kept] for of_fold in first), *second])
-
-    def _answers(self, parts: Sequence[FloatArray], rungs: npt.NDArray[np.intp], stage: int) -> list[FloatArray]:
-        """By fold, what each rung answers at the judged profiles when it did not see the fold, (rungs, profiles, 8)."""
-        pairs = [(fold, rung) for fold in range(len(parts)) for rung in rungs]
-        trained = self._train([self.counts - fold for fold in parts], pairs, stage)
-        each = np.stack([shares(network, self.inputs[self.judged]) for network in trained]).astype(np.float64)
-        return list(each.reshape(len(parts), len(rungs), *each.shape[1:]))
-
-    def _scores(self, answers: Sequence[FloatArray], parts: Sequence[FloatArray]) -> FloatArray:
-        """Log-likelihood of held-out rows over the root of the profile's rows, (rungs, profiles)."""
-        found = [log_likelihood(of_fold, fold[self.judged]) for of_fold, fold in zip(answers, parts, strict=True)]
-        return np.asarray(np.sum(found, axis=0) / self.worth)
+        return np.asarray(np.sum(found, axis=0) / self.profile_weight)
 
     def _train(self, sources: Sequence[FloatArray], pairs: Sequence[tuple[int, int]], stage: int) -> list[Layers]:
-        """One network for each pair of a source of counts and a rung."""
-        from pnsight.models.response_types.train_jax import Member, train_members
+        """One network for each pair of a source of counts and a capacity."""
+        from pnsight.models.response_types.train_jax import NetworkSpec, train_ensemble  # loads JAX
 
-        members = [Member(self.ladder[rung], source, int(self.rng.integers(2**31))) for source, rung in pairs]
+        specs = [NetworkSpec(self.capacities[k], source, int(self.rng.integers(2**31))) for source, k in pairs]
         stages = STAGES if self.intervals else STAGES[:3]
-        return train_members(self.inputs, sources, members, part(self.progress, stage, len(stages), stages[stage]))
+        progress = part(self.progress, stage, len(stages), stages[stage])
+        return train_ensemble(self.inputs, sources, specs, self.cells, progress, self.config.training)
 
-    def _simulated(self, weights: FloatArray, plausible: npt.NDArray[np.intp], strength: float) -> Iterator[_Version]:
-        """For each of several simulated studies, the law behind it and two networks fitted to it.
+    def _shrink(self, types: FloatArray, counts: FloatArray, prior_rows: float) -> FloatArray:
+        return map_estimate(types, counts, prior_rows, self.cells, self.config.shrinkage)
 
-        The laws are what plausible rungs make of the study at hand, so unlike resampled rows they show also how far a
-        fit strays from a law that is known, its bias included, and unlike the estimate they are as rough as the rows
-        allow. The fits have rungs in proportion to their weights, as the estimate has.
+    # --- simulated studies -----------------------------------------------------------------------------
+
+    def _simulate(self, weights: FloatArray, plausible: IndexArray, prior_rows: float) -> Iterator[EnsembleMember]:
+        """Parametric bootstrap: for each of several simulated studies, the law behind it and two networks fitted to it.
+
+        The laws are what plausible capacities make of the study at hand, so unlike resampled rows they show also how
+        far a fit strays from a law that is known, its bias included, and unlike the estimate they are as rough as the
+        rows allow. The fits have capacities in proportion to their weights, as the estimate has.
         """
-        behind = plausible[allotted(np.ones(len(plausible)), self.resamples)]
-        laws = self._train([self.counts], [(0, rung) for rung in behind], 3)
-        types = (posterior(mean_shares([law], self.inputs), self.counts, strength) for law in laws)
-        samples = [self._drawn(of_law @ COUNTED_CELLS.T) for of_law in types]
-        rungs = self.rng.permutation(allotted(weights, self.resamples))
-        fits = self._train(samples, [pair for pair in enumerate(rungs) for _ in range(2)], 4)
+        behind = plausible[apportion(np.ones(len(plausible)), self.simulations)]
+        laws = self._train([self.counts], [(0, k) for k in behind], 3)
+        types = (self._shrink(mean_probabilities([law], self.inputs), self.counts, prior_rows) for law in laws)
+        samples = [self._draw_counts(self.cells.probabilities(of_law)) for of_law in types]
+        capacities = self.rng.permutation(apportion(weights, self.simulations))
+        fits = self._train(samples, [pair for pair in enumerate(capacities) for _ in range(2)], 4)
         for study, (law, counts) in enumerate(zip(laws, samples, strict=True)):
-            yield _Version([law], self.counts)
-            yield from (_Version([fit], counts) for fit in fits[2 * study : 2 * study + 2])
+            yield EnsembleMember([law], self.counts)
+            yield from (EnsembleMember([fit], counts) for fit in fits[2 * study : 2 * study + 2])
 
-    def _drawn(self, law: FloatArray) -> FloatArray:
-        """Counts of a study like this one; its profiles are resampled, and `law` (profiles, 8) says what happens."""
-        tables = [
-            resampled(rows, self.rng) if rows.any() else rows
-            for rows in (self.counts[:, :2], self.counts[:, 2:4], self.counts[:, 4:])
-        ]
+    def _draw_counts(self, law: FloatArray) -> FloatArray:
+        """A study like this one: its profiles are resampled, and `law` (profiles, cells) says what happens."""
+        rows = [self.counts[:, group] for group in self.cells.groups]
+        rows = [bootstrap_counts(each, self.rng) if each.any() else each for each in rows]
         drawn = [
-            self.rng.multinomial(rows.sum(axis=1).astype(np.int64), _proper(cells))
-            for rows, cells in zip(tables, (law[:, :2], law[:, 2:4], law[:, 4:]), strict=True)
+            self.rng.multinomial(each.sum(axis=1).astype(np.int64), _normalise(law[:, group]))
+            for each, group in zip(rows, self.cells.groups, strict=True)
         ]
         return np.concatenate(drawn, axis=1).astype(np.float64)
 
-    def _listed(
-        self,
-        members: Sequence[_Version],
-        laws: Sequence[CovariateLaw],
-        strength: float,
-    ) -> ListedProfiles:
+    def _inflation(self, simulated: Sequence[EnsembleMember], selected: _Selected) -> float:
+        """Inflation factor of the standard errors, from what was predicted of each fold without it."""
+        inputs, prior_rows = self.inputs[self.validation_profiles], selected.prior_rows
+        predicted = [
+            self._shrink(mode, seen, prior_rows)
+            for mode, seen in zip(selected.prior_modes, selected.training, strict=True)
+        ]
+        types = [
+            self._shrink(mean_probabilities(networks, inputs), counts[self.validation_profiles], prior_rows)
+            for networks, counts in simulated
+        ]
+        studies = np.stack(types).reshape(self.simulations, MEMBERS_PER_SIMULATION, *types[0].shape)
+        rows = self.counts[self.validation_profiles].sum(axis=1)
+        profiles = self.study.profiles[self.validation_profiles]
+        membership = random_subpopulations(profiles, rows, self.rng, self.config.intervals.subpopulations)
+        return interval_inflation(
+            studies,
+            1 / np.square(selected.weights).sum(),
+            predicted,
+            selected.held_out,
+            membership,
+            1 - 1 / self.config.folds,
+            self.cells,
+            self.config.intervals,
+        )
+
+    # --- what is kept ----------------------------------------------------------------------------------
+
+    def _enumerated(
+        self, members: Sequence[EnsembleMember], covariates: Sequence[CovariateDistribution], prior_rows: float
+    ) -> EnumeratedProfiles:
         schema, profiles = self.study.schema, self.study.profiles
         every = lattice.exact_queries(schema)
         place = exact_position(schema, profiles)
         inputs = schema.signs(every)
         types, masses = [], []
         for networks, counts in members:
-            found = mean_shares(networks, inputs)
-            found[place] = posterior(found[place], counts, strength)
+            found = mean_probabilities(networks, inputs)
+            found[place] = self._shrink(found[place], counts, prior_rows)
             types.append(found)
-            masses.append([_mass(law, every, place) for law in self._laws_given(laws, counts)])
-        return ListedProfiles(schema, np.array(types, np.float32), np.array(masses))
+            masses.append([each.mass(every, place) for each in self._refit(covariates, counts)])
+        return EnumeratedProfiles(schema, np.array(types, np.float32), np.array(masses))
 
-    def _laws_given(self, laws: Sequence[CovariateLaw], counts: FloatArray) -> Sequence[CovariateLaw]:
-        """Covariate laws of a simulated study."""
-        if counts is self.counts:
-            return laws
-        tables = [rows for rows in (counts[:, :4].sum(axis=1), counts[:, 4:].sum(axis=1)) if rows.any()]
-        return [
-            law.given(self.study.profiles, np.sum(tables, axis=0) if law.borrowed else rows)
-            for law, rows in zip(laws, tables, strict=True)
-        ]
-
-    def _counted(
-        self,
-        members: Sequence[_Version],
-        laws: Sequence[CovariateLaw],
-        strength: float,
-    ) -> CountedProfiles:
+    def _sampled(
+        self, members: Sequence[EnsembleMember], covariates: Sequence[CovariateDistribution], prior_rows: float
+    ) -> SampledProfiles:
         from scipy.stats import qmc
 
-        shrunk = members if np.isfinite(strength) else members[:1]
+        shrunk = members if np.isfinite(prior_rows) else members[:1]
         types = [
-            posterior(mean_shares(nets, self.inputs), counts, strength).astype(np.float32) for nets, counts in shrunk
+            self._shrink(mean_probabilities(networks, self.inputs), counts, prior_rows).astype(np.float32)
+            for networks, counts in shrunk
         ]
-        counted = [[law.shares for law in self._laws_given(laws, counts)] for _, counts in members]
+        empirical = [[each.empirical for each in self._refit(covariates, counts)] for _, counts in members]
         sequence = qmc.Sobol(1 + len(self.study.schema.shape), seed=self.rng)
-        return CountedProfiles(
+        return SampledProfiles(
             self.study.schema,
             self.study.profiles,
             np.array(types),
-            np.array(counted, np.float32),
-            np.array([law.seen for law in laws]),
-            [law.smooth for law in laws],
+            np.array(empirical, np.float32),
+            np.array([each.empirical_weight for each in covariates]),
+            [each.smooth for each in covariates],
             [networks for networks, _ in members],
-            sequence.random(DRAWS),
+            sequence.random(self.config.draws),
         )
 
-    def _factor(
-        self,
-        simulated: Sequence[_Version],
-        networks: float,
-        strength: float,
-        foretold: Sequence[FloatArray],
-        held_out: Sequence[FloatArray],
-    ) -> float:
-        inputs = self.inputs[self.judged]
-        types = [
-            posterior(mean_shares(networks, inputs), counts[self.judged], strength) for networks, counts in simulated
+    def _refit(
+        self, covariates: Sequence[CovariateDistribution], counts: FloatArray
+    ) -> Sequence[CovariateDistribution]:
+        """Covariate distributions of a simulated study."""
+        if counts is self.counts:
+            return covariates
+        tables = self.cells.rows_by_table(counts)
+        return [
+            each.refit(self.study.profiles, np.sum(tables, axis=0) if each.pooled else rows, self.config.latent_classes)
+            for each, rows in zip(covariates, tables, strict=True)
         ]
-        studies = np.stack(types).reshape(self.resamples, STUDY, *types[0].shape)
-        rows = self.counts[self.judged].sum(axis=1)
-        covers = subpopulations(self.study.profiles[self.judged], rows, self.rng)
-        return spread_factor(studies, networks, foretold, held_out, covers, seen=1 - 1 / FOLDS)
+
+    def _summary(
+        self, selected: _Selected, covariates: Sequence[CovariateDistribution], inflation: float | None
+    ) -> FitSummary:
+        capacities = zip(self.capacities, selected.gap, selected.weights, strict=True)
+        tables = [
+            CovariateSummary(
+                table,
+                len(each.smooth.class_probabilities),
+                each.empirical_weight,
+                each.pooled,
+                tuple(each.scores.items()),
+            )
+            for table, each in zip(self.cells.table_names, covariates, strict=False)
+        ]
+        return FitSummary(
+            tuple(CapacityScore(str(capacity), float(gap), float(weight)) for capacity, gap, weight in capacities),
+            selected.prior_rows,
+            tuple(selected.prior_rows_scores.items()),
+            self.networks,
+            inflation,
+            tuple(tables),
+            self.simulations,
+        )
 
 
-def _mass(law: CovariateLaw, every: Codes, place: npt.NDArray[np.intp]) -> FloatArray:
-    """P(profile) of every profile; those counted are at these places."""
-    mass = (1 - law.seen) * law.smooth.mass(every)
-    mass[place] += law.seen * law.shares
-    return mass
-
-
-def _proper(cells: FloatArray) -> FloatArray:
-    """Shares that add up to one to the last digit, as drawing wants."""
-    cells = np.maximum(cells, 0)
-    return np.asarray(cells / cells.sum(axis=1, keepdims=True))
+def _normalise(probabilities: FloatArray) -> FloatArray:
+    """Probabilities that add up to one to the last digit, as drawing wants."""
+    found = np.maximum(probabilities, 0)
+    return np.asarray(found / found.sum(axis=1, keepdims=True))

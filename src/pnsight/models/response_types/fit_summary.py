@@ -9,111 +9,135 @@ from typing import Any, Literal, NamedTuple, Self, TypedDict
 import numpy as np
 
 from pnsight._text import aligned
+from pnsight.models.response_types.marginalise import Representation
 
 
-class CovariateChoice(NamedTuple):
+class CapacityScore(NamedTuple):
+    """A capacity in words, how far its cross-validation score is behind the best, and its weight in the ensemble."""
+
+    capacity: str
+    gap: float
+    weight: float
+
+
+class CovariateSummary(NamedTuple):
     """How the covariates of one table are distributed."""
 
     table: str
     classes: int
     """Latent classes within which they are independent."""
-    seen: float
+    empirical_weight: float
     """Weight of the profiles as counted."""
-    borrowed: bool
+    pooled: bool
     """Whether the other table's rows were counted in."""
-    evidence: tuple[tuple[int, float], ...]
+    scores: tuple[tuple[int, float], ...]
     """Numbers of classes tried, and the score of each."""
 
 
-class PlainChoices(TypedDict):
-    """`Choices` as data that JSON can hold."""
+class PlainSummary(TypedDict):
+    """`FitSummary` as data that JSON can hold."""
 
-    rungs: list[tuple[str, float, float]]
-    strength: float | Literal["infinite"]
-    strengths: list[tuple[float | Literal["infinite"], float]]
+    representation: Representation
+    members_per_simulation: int
+    simulations: int
+    capacities: list[tuple[str, float, float]]
+    prior_rows: float | Literal["infinite"]
+    prior_rows_scores: list[tuple[float | Literal["infinite"], float]]
     networks: int
-    factor: float | None
+    interval_inflation: float | None
     covariates: list[tuple[str, int, float, bool, list[tuple[int, float]]]]
 
 
 @dataclass(frozen=True)
-class Choices:
-    """What was chosen, and on what evidence: scores are log-likelihoods of a held-out row.
+class FitSummary:
+    """What was chosen by cross-validation, and on what evidence: scores are log-likelihoods of a held-out row.
 
-    In those of rungs and strengths a profile counts by the square root of its rows: more than its share, since rare
-    ones are asked about as well, and less than as much as any other, since a row or two tell little.
+    In those of capacities and prior rows a profile counts by the square root of its rows: more than its share, since
+    rare ones are asked about as well, and less than as much as any other, since a row or two tell little.
 
     Attributes
     ----------
-    rungs : tuple of (rung in words, how far its score is behind the best, weight)
-    strength : rows that the network is worth against a profile's own; infinite if it always wins
-    strengths : tuple of (strength, score)
-    networks : how many networks the estimate is the mean of
-    factor : by what standard errors are multiplied; None without intervals
-    covariates : one a table
+    capacities : tuple of CapacityScore
+    prior_rows : float
+        Rows that the networks are worth as a prior against a profile's own; infinite if they always win.
+    prior_rows_scores : tuple of (prior rows, score)
+    networks : int
+        How many networks the estimate is the mean of.
+    interval_inflation : float or None
+        By what standard errors are multiplied; None without intervals.
+    covariates : tuple of CovariateSummary
+        One a table.
+    simulations : int
+        Simulated studies that the standard errors come from.
     """
 
-    rungs: tuple[tuple[str, float, float], ...]
-    strength: float
-    strengths: tuple[tuple[float, float], ...]
+    capacities: tuple[CapacityScore, ...]
+    prior_rows: float
+    prior_rows_scores: tuple[tuple[float, float], ...]
     networks: int
-    factor: float | None
-    covariates: tuple[CovariateChoice, ...]
+    interval_inflation: float | None
+    covariates: tuple[CovariateSummary, ...]
+    simulations: int = 0
 
     def plain(self) -> Mapping[str, Any]:
-        """The choices as data that JSON can hold."""
+        """The summary as data that JSON can hold."""
         return {
             **asdict(self),
-            "strength": _finite(self.strength),
-            "strengths": [(_finite(strength), score) for strength, score in self.strengths],
+            "prior_rows": _infinity_as_text(self.prior_rows),
+            "prior_rows_scores": [(_infinity_as_text(rows), score) for rows, score in self.prior_rows_scores],
         }
 
     @classmethod
     def from_plain(cls, data: Mapping[str, Any]) -> Self:
-        """The choices that `plain` described."""
+        """The summary that `plain` described."""
         return cls(
-            tuple((text, behind, weight) for text, behind, weight in data["rungs"]),
-            _infinite(data["strength"]),
-            tuple((_infinite(strength), score) for strength, score in data["strengths"]),
+            tuple(CapacityScore(*each) for each in data["capacities"]),
+            _infinity_from_text(data["prior_rows"]),
+            tuple((_infinity_from_text(rows), score) for rows, score in data["prior_rows_scores"]),
             data["networks"],
-            data["factor"],
+            data["interval_inflation"],
             tuple(
-                CovariateChoice(table, classes, seen, borrowed, tuple((tried, score) for tried, score in evidence))
-                for table, classes, seen, borrowed, evidence in data["covariates"]
+                CovariateSummary(table, classes, weight, pooled, tuple((tried, score) for tried, score in scores))
+                for table, classes, weight, pooled, scores in data["covariates"]
             ),
+            data["simulations"],
         )
 
     def __str__(self) -> str:
         tried = {
-            "network": [text for text, _, _ in self.rungs],
-            "behind the best": [f"{behind:.6f}" for _, behind, _ in self.rungs],
-            "weight": [f"{weight:.1%}" for _, _, weight in self.rungs],
+            "network": [each.capacity for each in self.capacities],
+            "behind the best": [f"{each.gap:.6f}" for each in self.capacities],
+            "weight": [f"{each.weight:.1%}" for each in self.capacities],
         }
         lines = [
             "Networks tried, by the log-likelihood of a held-out row, and their weight "
             "(a profile counts by the root of its rows):",
             aligned(tried),
             "",
-            f"Shrinkage: {_shrinkage(self.strength)}.",
+            f"Shrinkage: {_shrinkage(self.prior_rows)}.",
+            *map(_covariates, self.covariates),
         ]
-        for table, classes, seen, borrowed, _ in self.covariates:
-            kind = "independent" if classes == 1 else f"independent within {classes} latent classes"
-            also = ", with the other table's rows, which help to foretell its own" if borrowed else ""
-            lines.append(f"Covariates of the {table} table: {kind}; profiles as counted weigh {seen:.1%}{also}.")
-        if self.factor is not None:
-            lines.append(f"Intervals: standard errors from simulated studies, times {self.factor:.2f}.")
+        if self.interval_inflation is not None:
+            lines.append(f"Intervals: standard errors from simulated studies, times {self.interval_inflation:.2f}.")
         return "\n".join(lines)
 
 
-def _finite(strength: float) -> float | str:
-    return "infinite" if np.isinf(strength) else strength
+def _infinity_as_text(rows: float) -> float | str:
+    return "infinite" if np.isinf(rows) else rows
 
 
-def _infinite(strength: float | str) -> float:
-    return np.inf if strength == "infinite" else float(strength)
+def _infinity_from_text(rows: float | str) -> float:
+    return np.inf if rows == "infinite" else float(rows)
 
 
-def _shrinkage(strength: float) -> str:
-    if np.isinf(strength):
-        return "none; beside the networks, a profile's own rows did not help to foretell those left out"
-    return f"a profile's own rows are weighed against the networks, which are worth {strength:,.0f} rows"
+def _shrinkage(prior_rows: float) -> str:
+    if np.isinf(prior_rows):
+        return "none; beside the networks, a profile's own rows did not help to predict those left out"
+    return f"a profile's own rows are weighed against the networks, which are worth {prior_rows:,.0f} rows"
+
+
+def _covariates(found: CovariateSummary) -> str:
+    kind = "independent" if found.classes == 1 else f"independent within {found.classes} latent classes"
+    also = ", with the other table's rows, which help to predict its own" if found.pooled else ""
+    weight = f"profiles as counted weigh {found.empirical_weight:.1%}"
+    return f"Covariates of the {found.table} table: {kind}; {weight}{also}."

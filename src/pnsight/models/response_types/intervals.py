@@ -1,9 +1,9 @@
-"""How far an estimate may be off: from fits to simulated studies, and from held-out rows.
+"""Confidence intervals: from fits to simulated studies (a parametric bootstrap), calibrated on held-out rows.
 
 Which law is behind a study is not known, but held-out rows refute what some capacities of network make of it. Studies
 are simulated from the laws that the others learned, and each is fitted again, twice: how far the fits stray from the
 law behind it shows their error, bias included. And held-out rows show whether that is all: over many subpopulations,
-what was foretold and what was counted differ by the sampling error of the held-out rows, which is known, and by the
+what was predicted and what was counted differ by the sampling error of the held-out rows, which is known, and by the
 model's own error, whose size is compared with what was expected.
 """
 
@@ -13,34 +13,32 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from pnsight.data.law import COUNTED_CELLS, FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN, Codes
+from pnsight.models.response_types.cells import Cells
+from pnsight.models.response_types.config import IntervalConfig
 from pnsight.queries import lattice
 
-FACTORS = np.geomspace(1.15, 3.2, 41)
-"""By what the standard error may be multiplied.
-
-Sixteen simulated studies show a variance only roughly. The least factor was set on samples with seeds 11-16 of the
-catalog's populations and of random ones with seeds 1-3; held-out rows can only raise it.
-"""
-
-STUDY = 3
+MEMBERS_PER_SIMULATION = 3
 """Members that a simulated study has, after the estimate: the law behind it, and two networks fitted to it."""
-
-SUBPOPULATIONS = 600
-FEWEST_ROWS = 30
-"""Held-out rows that a subpopulation needs, in an arm or in the observational table, to be looked at."""
-
-ARMS = ((0, 2), (2, 4), (4, 8))
-"""Cells of `Study.counts` that make up a treated arm, a control arm and the observational table."""
 
 
 def error_variance(studies: Iterable[Sequence[FloatArray]], networks: float) -> FloatArray:
-    """Variance of the error of a mean of so many networks, bias included, in the shape of what it is about.
+    """Mean squared error, bias included, of the mean of an ensemble.
 
-    Each simulated study brings three arrays: what is true of it, and what two networks say that were fitted to it. What
-    both are wrong about is the fault of the study and of their capacity. What only one of them is wrong about comes
-    from its first weights, and of that a mean keeps one part in `networks`.
+    What both fits to a study are wrong about is the fault of the study and of their capacity. What only one of them is
+    wrong about comes from its first weights, and of that a mean keeps one part in `networks`.
+
+    Parameters
+    ----------
+    studies : iterable of three arrays of one shape
+        For each simulated study what is true of it, and what two networks say that were fitted to it.
+    networks : float
+        How many networks the ensemble has.
+
+    Returns
+    -------
+    array of the shape of those given
     """
     shared, own, number = np.zeros(()), np.zeros(()), 0
     for law, once, again in studies:
@@ -48,59 +46,105 @@ def error_variance(studies: Iterable[Sequence[FloatArray]], networks: float) -> 
     return np.asarray((np.maximum(shared, 0) + own / networks) / number)
 
 
-def spread_factor(
+def interval_inflation(
     studies: FloatArray,
     networks: float,
-    foretold: Sequence[FloatArray],
+    predicted: Sequence[FloatArray],
     held_out: Sequence[FloatArray],
-    covers: FloatArray,
-    seen: float,
+    membership: FloatArray,
+    training_share: float,
+    cells: Cells,
+    config: IntervalConfig = IntervalConfig(),
 ) -> float:
-    """The factor under which held-out counts are most likely.
+    """Inflation factor of the standard errors under which held-out counts are most likely.
 
     Parameters
     ----------
-    studies : shape (studies, 3, profiles, 8)
+    studies : array of shape (studies, 3, profiles, types)
         Types in each simulated study, and according to two networks fitted to it.
-    networks
-        How many networks, of equal weight, foretold is the mean of: one rung has one that did not see the fold.
-    foretold : one array (profiles, 8) a fold
+    networks : float
+        How many networks, of equal weight, the prediction is the mean of: one capacity has one that did not see the
+        fold.
+    predicted : one array of shape (profiles, types) a fold
         Types according to the model that did not see the fold.
-    held_out : one array (profiles, 8) a fold
+    held_out : one array of shape (profiles, cells) a fold
         Counts of the fold.
-    covers : shape (subpopulations, profiles)
+    membership : array of shape (subpopulations, profiles)
         One where a subpopulation covers a profile.
-    seen
-        Share of the rows that those who foretell were fitted to; the fewer, the further they stray.
+    training_share : float
+        Share of the rows that the predictions were fitted to; the fewer, the further they stray.
+    cells : Cells
+        Layout of the counts.
+    config : IntervalConfig
+        Factors to choose among.
+
+    Returns
+    -------
+    float
+        One of `config.inflation_factors`.
     """
-    misses, sampling, spread = [], [], []
-    for types, counts in zip(foretold, held_out, strict=True):
-        for start, stop in ARMS:
-            cells = COUNTED_CELLS[start:stop]
-            rows = counts[:, start:stop].sum(axis=1)
-            inside = covers @ rows
-            enough = inside >= FEWEST_ROWS
-            if not enough.any():
-                continue
-            share = types @ cells.T
-            total = inside[enough, None]
-            chosen = covers[enough]
-            misses.append((chosen @ (counts[:, start:stop] - rows[:, None] * share)) / total)
-            sampling.append((chosen @ (rows[:, None] * share * (1 - share))) / total**2)
-            mean = chosen * rows / total
-            spread.append(error_variance(mean @ (studies @ cells.T), networks) / seen)
-    if not misses:
-        return float(FACTORS[0])
-    miss, noise, moved = (np.concatenate([part.ravel() for part in parts]) for parts in (misses, sampling, spread))
-    variance = np.maximum(noise + FACTORS[:, None] ** 2 * moved, 1e-12)
-    likelihood = -(np.log(variance) + miss**2 / variance).sum(axis=1)
-    return float(FACTORS[likelihood.argmax()])
+    compared = [
+        _compare(studies, networks, types, counts, membership, training_share, cells.incidence[group], group, config)
+        for types, counts in zip(predicted, held_out, strict=True)
+        for group in cells.groups
+    ]
+    factors = np.array(config.inflation_factors)
+    if not any(residual.size for residual, _, _ in compared):
+        return float(factors[0])
+    residual, sampling, model = (
+        np.concatenate([part.ravel() for part in parts]) for parts in zip(*compared, strict=True)
+    )
+    variance = np.maximum(sampling + factors[:, None] ** 2 * model, 1e-12)
+    likelihood = -(np.log(variance) + residual**2 / variance).sum(axis=1)
+    return float(factors[likelihood.argmax()])
 
 
-def subpopulations(profiles: Codes, rows: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Random queries around random people, each covariate open or not, shape (subpopulations, profiles)."""
-    people = rng.choice(len(profiles), size=SUBPOPULATIONS, p=rows / rows.sum())
-    openness = rng.random((SUBPOPULATIONS, 1))
-    queries = np.where(rng.random((SUBPOPULATIONS, profiles.shape[1])) < openness, OPEN, profiles[people])
+def _compare(
+    studies: FloatArray,
+    networks: float,
+    types: FloatArray,
+    counts: FloatArray,
+    membership: FloatArray,
+    training_share: float,
+    incidence: FloatArray,
+    group: slice,
+    config: IntervalConfig,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Residuals of a group of cells, their sampling variance and the model's own, each (enough rows, cells)."""
+    rows = counts[:, group].sum(axis=1)
+    inside = membership @ rows
+    enough = inside >= config.min_rows
+    if not enough.any():
+        none = np.empty((0, len(incidence)))
+        return none, none, none
+    share, total, chosen = types @ incidence.T, inside[enough, None], membership[enough]
+    residual = (chosen @ (counts[:, group] - rows[:, None] * share)) / total
+    sampling = (chosen @ (rows[:, None] * share * (1 - share))) / total**2
+    mean = chosen * rows / total
+    return residual, sampling, error_variance(mean @ (studies @ incidence.T), networks) / training_share
+
+
+def random_subpopulations(profiles: Codes, rows: FloatArray, rng: np.random.Generator, number: int) -> FloatArray:
+    """Random queries around random people, each covariate open or not.
+
+    Parameters
+    ----------
+    profiles : array of shape (profiles, covariates)
+        Distinct profiles of the study.
+    rows : array of shape (profiles,)
+        How often each profile is drawn.
+    rng : numpy.random.Generator
+        Source of randomness.
+    number : int
+        Queries to draw; equal ones are kept once.
+
+    Returns
+    -------
+    array of shape (subpopulations, profiles)
+        One where a subpopulation covers a profile.
+    """
+    people = rng.choice(len(profiles), size=number, p=rows / rows.sum())
+    openness = rng.random((number, 1))
+    queries = np.where(rng.random((number, profiles.shape[1])) < openness, OPEN, profiles[people])
     queries = np.unique(queries, axis=0) if profiles.shape[1] else queries[:1]
     return lattice.match(queries, profiles)

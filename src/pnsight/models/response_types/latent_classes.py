@@ -1,9 +1,9 @@
-"""The law of the covariates, P(z): what mixes profiles into queries.
+"""The covariate distribution, P(z), which turns answers about profiles into answers about queries: latent classes.
 
-A share `seen` of it is the distribution of the profiles as counted; the rest is smooth, a mixture of latent classes in
-each of which the covariates are independent (one class: independent covariates). Number of classes and share are chosen
-by the likelihood of held-out rows: where covariates are independent, knowing it takes most of the error out of open
-queries, and where they are not, taking it for granted would add several times as much.
+It is a mixture. With weight `empirical_weight` it is the empirical distribution, the profiles as counted; the rest is
+smooth, a latent class model: in each class the covariates are independent (one class: independent covariates). Number
+of classes and weight are chosen by cross-validation: where covariates are independent, knowing it takes most of the
+error out of open queries, and where they are not, taking it for granted would add several times as much.
 """
 
 from __future__ import annotations
@@ -14,53 +14,50 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray, IndexArray
 from pnsight.data.schema import OPEN, Codes, Schema
 from pnsight.models.resampling import split_counts
+from pnsight.models.response_types.config import LatentClassConfig
 
-CLASSES = (1, 2, 4, 8, 16, 32)
-"""Numbers of latent classes to try."""
-
-SEEN_SHARES = np.concatenate([[0.0], np.geomspace(0.001, 0.02, 6), np.linspace(0.03, 0.99, 60)])
-"""Weights of the profiles as counted to choose among."""
-
-FOLDS = 4
-MOST_PROFILES = 4096
-"""Profiles that classes are fitted to and chosen on; of more, a random part speaks for all."""
-
-_PRIOR = 0.5
-_ITERATIONS = 200
-_STILL = 1e-6
 _TIE = 1e-9
-"""Scores of a held-out row that differ by less are alike: the simpler law wins."""
+"""Scores of a held-out row that differ by less are alike: the simpler distribution wins."""
 
-_LEAST_LOG_MASS = -690.0
+_MIN_LOG_MASS = -690.0
 """Logarithm of the least mass; e to less than this is hard to tell from zero."""
 
 
 @dataclass(frozen=True)
 class LatentClasses:
-    """Classes of people within which the covariates are independent.
+    """Latent class model: classes of people within which the covariates are independent.
 
     Attributes
     ----------
-    shares : shape (classes,)
+    class_probabilities : array of shape (classes,)
         P(class).
-    levels : shape (classes, sum of levels)
-        P(level | class), the levels of one covariate after those of another.
-    shape : levels of each covariate
+    category_probabilities : array of shape (classes, sum of categories)
+        P(category | class), the categories of one covariate after those of another.
+    shape : tuple of int
+        Categories of each covariate.
     """
 
-    shares: FloatArray
-    levels: FloatArray
+    class_probabilities: FloatArray
+    category_probabilities: FloatArray
     shape: tuple[int, ...]
 
-    def belonging(self, inside: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """P(class | the levels that a query fixes), shape (queries, classes), and the logarithm of their mass.
+    def responsibilities(self, indicators: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """P(class | what a query fixes), and the logarithm of the query's mass, which may be too small for a number.
 
-        From `_indicators` of the queries. The mass itself may be too small for a number.
+        Parameters
+        ----------
+        indicators : array of shape (queries, sum of categories)
+            As `_indicators` gives them.
+
+        Returns
+        -------
+        responsibilities : array of shape (queries, classes)
+        log_mass : array of shape (queries,)
         """
-        logs = np.log(self.shares) + inside @ np.log(self.levels).T
+        logs = np.log(self.class_probabilities) + indicators @ np.log(self.category_probabilities).T
         largest = logs.max(axis=1, keepdims=True)
         joint = np.exp(logs - largest)
         sums = joint.sum(axis=1, keepdims=True)
@@ -68,149 +65,228 @@ class LatentClasses:
 
     def mass(self, queries: Codes) -> FloatArray:
         """P(query), shape (queries,); never quite zero."""
-        return self.mass_of(_indicators(self.shape, queries))
+        return self.mass_from_indicators(_indicators(self.shape, queries))
 
-    def mass_of(self, inside: FloatArray) -> FloatArray:
+    def mass_from_indicators(self, indicators: FloatArray) -> FloatArray:
         """The same, from `_indicators` of the queries."""
-        return np.asarray(np.exp(np.maximum(self.belonging(inside)[1], _LEAST_LOG_MASS)))
+        return np.asarray(np.exp(np.maximum(self.responsibilities(indicators)[1], _MIN_LOG_MASS)))
 
     def draw(self, query: npt.NDArray[np.int32], uniform: FloatArray) -> Codes:
-        """Profiles of people within one query, one for each row of uniform numbers (draws, 1 + covariates)."""
-        (weights,), _ = self.belonging(_indicators(self.shape, query[None]))
-        member = _place(np.cumsum(weights)[None], uniform[:, 0])
+        """Profiles of people within a query, by inversion of uniform numbers.
+
+        Parameters
+        ----------
+        query : array of shape (covariates,)
+            What is fixed, and what is open.
+        uniform : array of shape (draws, 1 + covariates)
+            Numbers between 0 and 1: the first chooses the class, the others the categories.
+
+        Returns
+        -------
+        array of shape (draws, covariates)
+        """
+        (weights,), _ = self.responsibilities(_indicators(self.shape, query[None]))
+        member = _invert(np.cumsum(weights)[None], uniform[:, 0])
         drawn, start = np.tile(query, (len(uniform), 1)), 0
-        for j, levels in enumerate(self.shape):
+        for j, categories in enumerate(self.shape):
             if query[j] == OPEN:
-                edges = np.cumsum(self.levels[:, start : start + levels], axis=1)[member]
-                drawn[:, j] = _place(edges, uniform[:, 1 + j])
-            start += levels
+                edges = np.cumsum(self.category_probabilities[:, start : start + categories], axis=1)[member]
+                drawn[:, j] = _invert(edges, uniform[:, 1 + j])
+            start += categories
         return drawn
 
 
-def _place(edges: FloatArray, uniform: FloatArray) -> npt.NDArray[np.intp]:
+def _invert(edges: FloatArray, uniform: FloatArray) -> IndexArray:
     """How many of each row's upper edges, all but the last, a number has passed."""
     return np.asarray((uniform[:, None] >= edges[:, :-1]).sum(axis=1), dtype=np.intp)
 
 
 def _indicators(shape: tuple[int, ...], queries: Codes) -> FloatArray:
-    """One for each level that a query fixes, shape (queries, sum of levels)."""
-    blocks = [np.arange(levels) == queries[:, j, None] for j, levels in enumerate(shape)]
+    """One for each category that a query fixes, shape (queries, sum of categories)."""
+    blocks = [np.arange(categories) == queries[:, j, None] for j, categories in enumerate(shape)]
     return np.concatenate([np.empty((len(queries), 0)), *blocks], axis=1)
 
 
 @dataclass(frozen=True)
-class CovariateLaw:
-    """P(z): the profiles as counted, with weight `seen`, and latent classes, with the rest.
+class CovariateDistribution:
+    """P(z): the empirical distribution, with weight `empirical_weight`, and latent classes, with the rest.
 
-    `shares` says which share of the people counted has each profile of the study, shape (profiles,); `borrowed` whether
-    people of the other table are among them; `evidence` is the mean held-out log-likelihood by number of classes tried.
+    Attributes
+    ----------
+    empirical : array of shape (profiles,)
+        Share of the people counted that has each profile of the study.
+    empirical_weight : float
+    smooth : LatentClasses
+    pooled : bool
+        Whether people of all tables are counted, and not only the table's own.
+    scores : dict
+        Mean held-out log-likelihood by number of classes tried.
     """
 
-    shares: FloatArray
-    seen: float
+    empirical: FloatArray
+    empirical_weight: float
     smooth: LatentClasses
-    borrowed: bool
-    evidence: dict[int, float]
+    pooled: bool
+    scores: dict[int, float]
 
-    def given(self, profiles: Codes, counts: FloatArray) -> CovariateLaw:
-        """The same choices fitted to other counts of the same profiles."""
-        some = slice(None, None, -(-len(profiles) // MOST_PROFILES))
-        inside = _indicators(self.smooth.shape, profiles[some])
-        smooth = _climbed(self.smooth, inside, counts[some], _ITERATIONS // 10)
-        return replace(self, shares=counts / counts.sum(), smooth=smooth)
+    def refit(
+        self, profiles: Codes, counts: FloatArray, config: LatentClassConfig = LatentClassConfig()
+    ) -> CovariateDistribution:
+        """The same hyperparameters fitted to other counts of the same profiles.
+
+        Parameters
+        ----------
+        profiles : array of shape (profiles, covariates)
+            Distinct profiles of the study.
+        counts : array of shape (profiles,)
+            Rows of each profile.
+        config : LatentClassConfig
+            Hyperparameters to choose among, and limits.
+
+        Returns
+        -------
+        CovariateDistribution
+        """
+        some = slice(None, None, -(-len(profiles) // config.max_profiles))
+        indicators = _indicators(self.smooth.shape, profiles[some])
+        smooth = _run_em(self.smooth, indicators, counts[some], config, config.refit_iterations)
+        return replace(self, empirical=counts / counts.sum(), smooth=smooth)
+
+    def mass(self, profiles: Codes, counted: IndexArray) -> FloatArray:
+        """P(profile), shape (profiles,); those of the study are at the positions `counted`."""
+        mass = (1 - self.empirical_weight) * self.smooth.mass(profiles)
+        mass[counted] += self.empirical_weight * self.empirical
+        return mass
 
 
-def fit_covariate_laws(
-    schema: Schema, profiles: Codes, tables: Sequence[FloatArray], rng: np.random.Generator
-) -> list[CovariateLaw]:
-    """The covariate law of each table, whose rows by profile are given, shape (profiles,) each.
+def fit_covariate_distributions(
+    schema: Schema,
+    profiles: Codes,
+    tables: Sequence[FloatArray],
+    rng: np.random.Generator,
+    config: LatentClassConfig = LatentClassConfig(),
+) -> list[CovariateDistribution]:
+    """Fit the covariate distribution of each table.
 
-    Classes and share are chosen on held-out rows of the table, and so is whether the rows of the other table help: they
-    do where both describe one population, and hurt where they do not.
+    Classes and weight are chosen by cross-validation within the table, and so is whether to pool the rows of all
+    tables: it helps where they describe one population, and hurts where they do not.
+
+    Parameters
+    ----------
+    schema : Schema
+        Covariates.
+    profiles : array of shape (profiles, covariates)
+        Distinct profiles of the study.
+    tables : one array of shape (profiles,) a table
+        Its rows by profile.
+    rng : numpy.random.Generator
+        Source of randomness.
+    config : LatentClassConfig
+        Hyperparameters to choose among, and limits.
+
+    Returns
+    -------
+    list of CovariateDistribution
+        One a table.
     """
-    some = np.sort(rng.permutation(len(profiles))[:MOST_PROFILES])
-    inside = _indicators(schema.shape, profiles[some])
-    folds = [split_counts(rows, FOLDS, rng) for rows in tables]
+    some = np.sort(rng.permutation(len(profiles))[: config.max_profiles])
+    data = _Data(schema.shape, _indicators(schema.shape, profiles[some]), some, tables)
+    folds = [split_counts(rows, config.folds, rng) for rows in tables]
     seed = int(rng.integers(2**31))
-    lenders = [*((k,) for k in range(len(tables))), *([tuple(range(len(tables)))] if len(tables) > 1 else [])]
+    everyone = tuple(range(len(tables)))
+    donors = [*((k,) for k in everyone), *([everyone] if len(tables) > 1 else [])]
     trials = [
         trial
-        for lending in lenders
-        for classes in CLASSES
-        for trial in _held_out(schema.shape, inside, some, tables, folds, lending, classes, seed)
+        for donor_tables in donors
+        for classes in config.classes
+        for trial in _cross_validate(data, folds, donor_tables, classes, seed, config)
     ]
-    laws = []
-    for table in range(len(tables)):
-        tried = [trial for trial in trials if trial.table == table]
-        highest = max(trial.score for trial in tried)
-        best = next(trial for trial in tried if trial.score >= highest - _TIE)
-        rows = sum((tables[k] for k in best.lending), np.zeros(len(profiles)))
-        smooth = _fitted(schema.shape, inside, rows[some], best.classes, seed)
-        evidence = {trial.classes: trial.score for trial in tried if trial.lending == best.lending}
-        laws.append(CovariateLaw(rows / rows.sum(), best.seen, smooth, len(best.lending) > 1, evidence))
-    return laws
+    return [_fit_best(data, [trial for trial in trials if trial.table == table], seed, config) for table in everyone]
+
+
+@dataclass(frozen=True)
+class _Data:
+    """What latent classes are fitted to: rows of each table (profiles,), and `some` profiles with their indicators."""
+
+    shape: tuple[int, ...]
+    indicators: FloatArray
+    some: IndexArray
+    tables: Sequence[FloatArray]
 
 
 @dataclass(frozen=True)
 class _Trial:
-    """Classes fitted to the rows of some tables, and how well they foretold held-out rows of one of them."""
+    """Classes fitted to the rows of donor tables, and how well they predicted held-out rows of one of them."""
 
     table: int
-    lending: tuple[int, ...]
+    donor_tables: tuple[int, ...]
     classes: int
-    seen: float
+    empirical_weight: float
     score: float
 
 
-def _held_out(
-    shape: tuple[int, ...],
-    inside: FloatArray,
-    some: npt.NDArray[np.intp],
-    tables: Sequence[FloatArray],
+def _fit_best(data: _Data, trials: Sequence[_Trial], seed: int, config: LatentClassConfig) -> CovariateDistribution:
+    """The distribution of a table with the hyperparameters of its best trial, fitted to all rows."""
+    highest = max(trial.score for trial in trials)
+    best = next(trial for trial in trials if trial.score >= highest - _TIE)
+    rows = sum((data.tables[k] for k in best.donor_tables), np.zeros(len(data.tables[0])))
+    smooth = _fit_classes(data, rows[data.some], best.classes, seed, config)
+    scores = {trial.classes: trial.score for trial in trials if trial.donor_tables == best.donor_tables}
+    pooled = len(best.donor_tables) > 1
+    return CovariateDistribution(rows / rows.sum(), best.empirical_weight, smooth, pooled, scores)
+
+
+def _cross_validate(
+    data: _Data,
     folds: Sequence[Sequence[FloatArray]],
-    lending: tuple[int, ...],
+    donor_tables: tuple[int, ...],
     classes: int,
     seed: int,
+    config: LatentClassConfig,
 ) -> list[_Trial]:
-    """One trial for each table that lends: its best weight of the profiles as counted, and the mean log-likelihood."""
-    totals = np.zeros((len(tables), len(SEEN_SHARES)))
-    for fold in range(FOLDS):
-        training = sum((tables[k] - folds[k][fold] for k in lending), np.zeros(len(tables[0])))
-        smooth = _fitted(shape, inside, training[some], classes, seed).mass_of(inside)
-        seen = training[some] / max(training.sum(), 1)
-        for k in lending:
-            rows = folds[k][fold][some]
-            asked = rows > 0
-            mixed = SEEN_SHARES[:, None] * seen[asked] + (1 - SEEN_SHARES[:, None]) * smooth[asked]
-            totals[k] += np.log(mixed) @ rows[asked]
-    totals /= [[max(rows[some].sum(), 1)] for rows in tables]
+    """One trial for each donor table: its best weight of the empirical distribution, and the mean log-likelihood."""
+    weights = np.array(config.empirical_weights)
+    totals = np.zeros((len(data.tables), len(weights)))
+    for fold in range(config.folds):
+        training = sum((data.tables[k] - folds[k][fold] for k in donor_tables), np.zeros(len(data.tables[0])))
+        fitted = _fit_classes(data, training[data.some], classes, seed, config)
+        smooth = fitted.mass_from_indicators(data.indicators)
+        empirical = training[data.some] / max(training.sum(), 1)
+        for k in donor_tables:
+            rows = folds[k][fold][data.some]
+            held_out = rows > 0
+            mixed = weights[:, None] * empirical[held_out] + (1 - weights[:, None]) * smooth[held_out]
+            totals[k] += np.log(mixed) @ rows[held_out]
+    totals /= [[max(rows[data.some].sum(), 1)] for rows in data.tables]
     best = (totals >= totals.max(axis=1, keepdims=True) - _TIE).argmax(axis=1)
-    return [_Trial(k, lending, classes, float(SEEN_SHARES[best[k]]), float(totals[k, best[k]])) for k in lending]
+    return [_Trial(k, donor_tables, classes, float(weights[best[k]]), float(totals[k, best[k]])) for k in donor_tables]
 
 
-def _fitted(shape: tuple[int, ...], inside: FloatArray, counts: FloatArray, classes: int, seed: int) -> LatentClasses:
-    """Classes from a random start; `inside` are the profiles' indicators (profiles, sum of levels)."""
-    belonging = np.random.default_rng([seed, classes]).dirichlet(np.full(classes, 0.5), size=len(inside))
-    start = _maximised(shape, inside, counts[:, None] * belonging)
-    return _climbed(start, inside, counts, _ITERATIONS if classes > 1 else 0)
+def _fit_classes(data: _Data, counts: FloatArray, classes: int, seed: int, config: LatentClassConfig) -> LatentClasses:
+    """Classes from a random start; `counts` are of some profiles, shape (some,)."""
+    start = np.random.default_rng([seed, classes]).dirichlet(np.full(classes, 0.5), size=len(data.indicators))
+    first = _m_step(data.shape, data.indicators, counts[:, None] * start, config.prior_rows)
+    return _run_em(first, data.indicators, counts, config, config.iterations if classes > 1 else 0)
 
 
-def _climbed(start: LatentClasses, inside: FloatArray, counts: FloatArray, iterations: int) -> LatentClasses:
-    """Expectation-maximisation until the likelihood stands still."""
+def _run_em(
+    start: LatentClasses, indicators: FloatArray, counts: FloatArray, config: LatentClassConfig, iterations: int
+) -> LatentClasses:
+    """Expectation-maximisation until the likelihood has converged."""
     found, before = start, -np.inf
     for _ in range(iterations):
-        belonging, log_mass = found.belonging(inside)
-        found = _maximised(found.shape, inside, belonging * counts[:, None])
+        responsibilities, log_mass = found.responsibilities(indicators)
+        found = _m_step(found.shape, indicators, responsibilities * counts[:, None], config.prior_rows)
         likelihood = float(counts @ log_mass / max(counts.sum(), 1))
-        if likelihood - before < _STILL:
+        if likelihood - before < config.tolerance:
             break
         before = likelihood
     return found
 
 
-def _maximised(shape: tuple[int, ...], inside: FloatArray, rows: FloatArray) -> LatentClasses:
-    """Classes from each profile's rows in each class, shape (profiles, classes)."""
+def _m_step(shape: tuple[int, ...], indicators: FloatArray, rows: FloatArray, prior_rows: float) -> LatentClasses:
+    """Classes from each profile's expected rows in each class, shape (profiles, classes)."""
     size = rows.sum(axis=0)
-    sums = rows.T @ inside + _PRIOR
-    per_level = size[:, None] + _PRIOR * np.repeat(np.array(shape, dtype=np.float64), shape)
-    return LatentClasses((size + _PRIOR) / (size.sum() + _PRIOR * len(size)), sums / per_level, shape)
+    sums = rows.T @ indicators + prior_rows
+    per_category = size[:, None] + prior_rows * np.repeat(np.array(shape, dtype=np.float64), shape)
+    return LatentClasses((size + prior_rows) / (size.sum() + prior_rows * len(size)), sums / per_category, shape)

@@ -9,7 +9,7 @@ every quantity, with no threshold and no filter. Only the law is identified, not
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import islice
 from statistics import NormalDist
 from typing import Any, ClassVar, Self, get_args
@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight._progress import Progress, silent
-from pnsight.data.law import FloatArray, Law
+from pnsight._typing import FloatArray
+from pnsight.data.law import Law
 from pnsight.data.schema import Codes, QueryLike
 from pnsight.data.study import People, Study, refuse_unknown_people
 from pnsight.errors import ModelError
@@ -29,22 +30,31 @@ from pnsight.estimands.estimand import Question, Refine, refuse_to_fit
 from pnsight.estimands.payoffs import PayoffsLike
 from pnsight.estimands.resolve import settle
 from pnsight.models.base import LawModel, rows_behind, support
-from pnsight.models.response_types.fit import Fitting
-from pnsight.models.response_types.fit_summary import Choices, PlainChoices
-from pnsight.models.response_types.intervals import STUDY, error_variance
-from pnsight.models.response_types.marginalise import MOST_LISTED, CountedProfiles, ListedProfiles
-from pnsight.models.response_types.replace_counts import Mix, Recount, recounted
+from pnsight.models.response_types.cells import TWO_BY_TWO, Cells
+from pnsight.models.response_types.config import ResponseTypeConfig, default_config
+from pnsight.models.response_types.enumerated_profiles import EnumeratedProfiles
+from pnsight.models.response_types.fit import FitProcedure
+from pnsight.models.response_types.fit_summary import FitSummary, PlainSummary
+from pnsight.models.response_types.intervals import MEMBERS_PER_SIMULATION, error_variance
+from pnsight.models.response_types.marginalise import Marginaliser
+from pnsight.models.response_types.replace_counts import CountReplacement, EmpiricalPart
+from pnsight.models.response_types.sampled_profiles import SampledProfiles
 from pnsight.queries.bound_table import BoundTable, refuse_level
 
-_LAWS_TOGETHER = 4096
+_MAX_LAWS_AT_ONCE = 4096
 """Laws, of queries and members, that are bounded in one go: the members of a few queries, or one member of many."""
 
 _ROUNDING = 1e-9
 
+_MARGINALISERS: dict[str, type[Marginaliser]] = {
+    kind.representation: kind for kind in (EnumeratedProfiles, SampledProfiles)
+}
+"""By what a stored model says of itself."""
+
 
 @dataclass(eq=False)
 class ResponseTypeModel(LawModel):
-    """Networks over the eight response types, chosen, averaged and shrunk to the counts by held-out likelihood.
+    """Networks over the response types, chosen by cross-validation, averaged, and shrunk to the counts.
 
     Parameters
     ----------
@@ -57,15 +67,18 @@ class ResponseTypeModel(LawModel):
         Whether to fit simulated studies as well, which gives each end of a bound its interval.
     random_state
         Seed of folds, first weights and simulated studies.
+    config
+        Hyperparameters that are tried, how much is trained, and limits.
     """
 
     quantity: str = "pns"
     population: People = "observational"
     intervals: bool = True
     random_state: int = 0
+    config: ResponseTypeConfig = field(default_factory=default_config)
 
     name: ClassVar[str] = "response-types"
-    learns: ClassVar[Any] = PlainChoices
+    learns: ClassVar[Any] = PlainSummary
     method: ClassVar[str] = (
         "The response-type model. Every person is one of eight kinds: the treatment they would choose, and the outcome "
         "they would have with and without it. Small networks give each profile its mix of the eight kinds, fitted to "
@@ -76,36 +89,74 @@ class ResponseTypeModel(LawModel):
     # --- learning --------------------------------------------------------------------------------------
 
     def fit(self, study: Study, progress: Progress = silent) -> Self:
-        """Choose capacity, strength and covariate law on held-out rows, then fit to all of them."""
-        self.refuse_bad_parameters()
-        _refuse_empty(study)
+        """Select hyperparameters by cross-validation, then fit to all rows.
+
+        Parameters
+        ----------
+        study : Study
+            Counts to learn from.
+        progress : Progress
+            Called as the fit goes on.
+
+        Returns
+        -------
+        ResponseTypeModel
+            The model itself.
+        """
+        self.validate_parameters()
+        _check_rows(study)
         self.study_ = study.with_rows()
-        self.choices_, self.mixing_ = Fitting(self.study_, self.random_state, self.intervals, progress).run()
+        procedure = FitProcedure(self.study_, self.config, self._cells, self.random_state, self.intervals, progress)
+        self.fit_summary_, self.marginaliser_ = procedure.run()
         return self
 
-    def seeing(self, study: Study) -> Self:
-        """The same networks with this study's counts, which profiles are shrunk to and mixed by."""
-        other, found = super().seeing(study), self.choices_
-        mixes = [Mix(choice.seen, choice.borrowed) for choice in found.covariates]
-        own = np.array([0, *range(1, self.mixing_.members, STUDY)])
-        recount = Recount.between(self.study, study, found.strength, mixes, own)
-        covariates = tuple(
-            choice._replace(seen=mix.seen) for choice, mix in zip(found.covariates, recount.mixes_after, strict=True)
+    @property
+    def _cells(self) -> Cells:
+        """Layout of the counts."""
+        return TWO_BY_TWO
+
+    def with_study(self, study: Study) -> Self:
+        """The same networks with this study's counts, which profiles are shrunk to and mixed by.
+
+        Parameters
+        ----------
+        study : Study
+            Other counts of the same profiles.
+
+        Returns
+        -------
+        ResponseTypeModel
+            A copy.
+        """
+        other, found = super().with_study(study), self.fit_summary_
+        replacement = CountReplacement(
+            self._cells.counts(self.study),
+            self._cells.counts(study),
+            found.prior_rows,
+            [EmpiricalPart(each.empirical_weight, each.pooled) for each in found.covariates],
+            np.array([0, *range(1, self.marginaliser_.members, MEMBERS_PER_SIMULATION)]),
+            self._cells,
+            self.config.shrinkage,
         )
-        other.choices_ = replace(found, covariates=covariates)
-        other.mixing_ = recounted(self.mixing_, recount, self.study.profiles)
+        covariates = tuple(
+            each._replace(empirical_weight=part.empirical_weight)
+            for each, part in zip(found.covariates, replacement.empirical_parts_after, strict=True)
+        )
+        other.fit_summary_ = replace(found, covariates=covariates)
+        other.marginaliser_ = self.marginaliser_.replace_counts(replacement, self.study.profiles)
         return other
 
-    def refuse_bad_parameters(self) -> None:
-        """Refuse parameters that are not known."""
+    def validate_parameters(self) -> None:
+        """Raise an error where a parameter is not known."""
         refuse_to_fit(self.quantity)
         refuse_unknown_people(self.population)
+        self.config.validate()
 
     # --- answering -------------------------------------------------------------------------------------
 
     def law_given(self, codes: Codes, counts: FloatArray) -> Law:
         """The law of each query."""
-        return self._law(next(self.mixing_.types(codes, self._weights(None), members=1)))
+        return self._law(next(self.marginaliser_.types(codes, self._weights(None), members=1)))
 
     @property
     def populations(self) -> tuple[People, ...]:
@@ -117,18 +168,18 @@ class ResponseTypeModel(LawModel):
 
         By the law of the covariates that the model has learned, so a query without rows has its share too.
         """
-        return self.mixing_.shares(codes, self._weights(population))
+        return self.marginaliser_.shares(codes, self._weights(population))
 
     def simulated(self, codes: Codes, population: People | None = None) -> tuple[FloatArray, FloatArray]:
         """Types of each query by the estimate, and how far fits to simulated studies strayed from the law behind them.
 
         Shapes (queries, 8) and (studies, queries, 8). They show how far a fit strays, and where it strays alike.
         """
-        if self.choices_.factor is None:
+        if self.fit_summary_.interval_inflation is None:
             raise ModelError("this model was fitted without intervals, so no study was simulated; fit it with them.")
-        each = self.mixing_.types(codes, self._weights(population), self.mixing_.members)
+        each = self.marginaliser_.types(codes, self._weights(population), self.marginaliser_.members)
         estimate = next(each)
-        return estimate, np.stack([(once + again) / 2 - law for law, once, again in _by_study(each)])
+        return estimate, np.stack([(once + again) / 2 - law for law, once, again in _by_simulation(each)])
 
     def bounds(
         self,
@@ -168,20 +219,21 @@ class ResponseTypeModel(LawModel):
         rows = self._rows_behind
         if question.by_profile:
             parts = _Parts(question, tuple(map(float, rows)), self.study.observational is None)
-            means = self.mixing_.means(codes, weights, members, parts)
+            means = self.marginaliser_.means(codes, weights, members, parts)
             return _of_members(means, lambda some: question.ends_of(some, rows), len(codes))
-        types = self.mixing_.types(codes, weights, members)
+        types = self.marginaliser_.types(codes, weights, members)
         return _of_members(types, lambda some: question.ends(self._law(some), rows), len(codes))
 
     def _ends(self, codes: Codes, question: Question, weights: FloatArray) -> tuple[FloatArray, FloatArray | None]:
         """Both ends, shape (2, queries), and their standard errors of the same shape."""
-        each = self._each(codes, question, weights, self.mixing_.members)
+        each = self._each(codes, question, weights, self.marginaliser_.members)
         estimate = next(each)
-        if self.choices_.factor is None:
+        inflation = self.fit_summary_.interval_inflation
+        if inflation is None:
             return estimate, None
-        variance = error_variance(_by_study(each), self.choices_.networks)
+        variance = error_variance(_by_simulation(each), self.fit_summary_.networks)
         width = question.span[1] - question.span[0]
-        return estimate, self.choices_.factor * np.sqrt(variance + (width * self._one_row) ** 2)
+        return estimate, inflation * np.sqrt(variance + (width * self._one_row) ** 2)
 
     @property
     def _one_row(self) -> float:
@@ -205,7 +257,7 @@ class ResponseTypeModel(LawModel):
     def _weights(self, population: People | None) -> FloatArray:
         """How much of each table's people a population has, shape (tables,)."""
         if population is not None:
-            self.refuse_population(population)
+            self.validate_population(population)
         if self.study.observational is None:
             return np.ones(1)
         rows = np.array(self.study.table_rows)
@@ -220,37 +272,55 @@ class ResponseTypeModel(LawModel):
     def explain(self) -> str:
         """What was chosen, and on what evidence, in words."""
         _ = self.study
-        return str(self.choices_)
+        return str(self.fit_summary_)
 
     # --- storing ---------------------------------------------------------------------------------------
 
     def parameters(self) -> Mapping[str, Any]:
-        """What the constructor was given."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        """What the constructor was given, as plain data."""
+        return {**{each.name: getattr(self, each.name) for each in fields(self)}, "config": self.config.plain()}
+
+    @classmethod
+    def from_parameters(cls, parameters: Mapping[str, Any]) -> Self:
+        """The unfitted model that `parameters` described."""
+        return cls(**{**parameters, "config": ResponseTypeConfig.from_plain(parameters["config"])})
 
     def state(self) -> tuple[Mapping[str, Any], Mapping[str, npt.NDArray[Any]]]:
-        """Choices and members."""
-        return self.choices_.plain(), self.mixing_.arrays()
+        """What was chosen and how the members are represented, and the members."""
+        represented = {
+            "representation": self.marginaliser_.representation,
+            "members_per_simulation": MEMBERS_PER_SIMULATION,
+        }
+        return {**represented, **self.fit_summary_.plain()}, self.marginaliser_.arrays()
 
     def restore(self, study: Study, data: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
         """Become the fitted model that `state` described."""
         self.study_ = study
-        self.choices_ = Choices.from_plain(data)
-        self.mixing_ = (
-            ListedProfiles.from_arrays(study.schema, arrays)
-            if study.schema.exact_size <= MOST_LISTED
-            else CountedProfiles.from_arrays(study.schema, study.profiles, arrays)
-        )
-        self._refuse_misfit()
+        self.fit_summary_ = FitSummary.from_plain(data)
+        self.marginaliser_ = _MARGINALISERS[data["representation"]].from_arrays(study.schema, study.profiles, arrays)
+        self._check_restored(data["members_per_simulation"])
         return self
 
-    def _refuse_misfit(self) -> None:
+    def _check_restored(self, members_per_simulation: int) -> None:
         """Choices about other networks or tables than there are would be taken for choices about these."""
-        chosen, members = self.choices_, self.mixing_.members
-        if len(chosen.covariates) != self.study.counts.shape[1] // 4:
+        chosen, members = self.fit_summary_, self.marginaliser_.members
+        if members_per_simulation != MEMBERS_PER_SIMULATION:
+            raise ValueError(
+                f"learned.members_per_simulation is {members_per_simulation}; expected {MEMBERS_PER_SIMULATION}, the "
+                "law behind a simulated study and two fits to it"
+            )
+        if len(chosen.covariates) != self._cells.tables_of(self.study):
             raise ValueError(f"learned.covariates describes {len(chosen.covariates)} tables; expected one for each")
-        if members % STUDY != 1 or (chosen.factor is None) != (members == 1):
-            raise ValueError(f"{members} members are not an estimate and {STUDY} for each simulated study")
+        if members != 1 + chosen.simulations * members_per_simulation:
+            raise ValueError(
+                f"{members} members are not an estimate and {members_per_simulation} for each simulated study, of "
+                f"which learned.simulations says {chosen.simulations}"
+            )
+        if (chosen.interval_inflation is None) != (chosen.simulations == 0):
+            raise ValueError(
+                f"learned.interval_inflation is {chosen.interval_inflation} with {chosen.simulations} simulated "
+                "studies; intervals take both"
+            )
         if chosen.networks < 1:
             raise ValueError(f"learned.networks is {chosen.networks}; an estimate is the mean of at least one")
 
@@ -280,18 +350,18 @@ def _of_members(each: Iterator[FloatArray], ends: Callable[[FloatArray], Ends], 
         yield from np.moveaxis(found.reshape(2, len(some), -1), 1, 0)
 
 
-def _by_study(each: Iterator[FloatArray]) -> Iterator[tuple[FloatArray, ...]]:
+def _by_simulation(each: Iterator[FloatArray]) -> Iterator[tuple[FloatArray, ...]]:
     """What there is of the members of one simulated study after another."""
-    return zip(*[each] * STUDY, strict=True)
+    return zip(*[each] * MEMBERS_PER_SIMULATION, strict=True)
 
 
 def _together(each: Iterator[FloatArray], queries: int) -> Iterator[FloatArray]:
     """What there is of each member, of several members stacked: of more the fewer the queries are."""
-    while some := list(islice(each, max(1, _LAWS_TOGETHER // max(1, queries)))):
+    while some := list(islice(each, max(1, _MAX_LAWS_AT_ONCE // max(1, queries)))):
         yield np.stack(some)
 
 
-def _refuse_empty(study: Study) -> None:
+def _check_rows(study: Study) -> None:
     """Without rows in both arms of the experiment nothing says what treatment does."""
     if not study.experimental.any():
         raise ModelError(

@@ -1,6 +1,7 @@
-"""Shrinking a centre towards the counts: where a profile has many rows, they win.
+"""Empirical Bayes shrinkage: a profile's own counts against what the networks say; with many rows, the counts win.
 
-The centre is the mode of a Dirichlet prior over the eight response types; its strength says how many rows it is worth.
+What the networks say is the mode of a Dirichlet prior over the response types; `prior_rows` says how many rows it is
+worth.
 """
 
 from __future__ import annotations
@@ -9,113 +10,188 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pnsight.data.law import COUNTED_CELLS, FloatArray
+from pnsight._typing import FloatArray
+from pnsight.models.response_types.cells import Cells
+from pnsight.models.response_types.config import ShrinkageConfig
 
-STRENGTHS = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0, np.inf)
-"""Rows that the centre may be worth; infinity keeps the centre as it is."""
+_MIN_PROBABILITY = 1e-12
 
-_ROUNDS = 300
-_STILL = 1e-7
-_LEAST_SHARE = 1e-12
+_MIN_HELD_OUT_PROBABILITY = 1e-7
+"""Least probability that a held-out row is given."""
 
 
-def posterior(centre: FloatArray, counts: FloatArray, strength: float) -> FloatArray:
-    """Distributions over the types given a centre (profiles, 8), counts (profiles, 8) and the centre's worth in rows.
+def map_estimate(
+    prior_mode: FloatArray,
+    counts: FloatArray,
+    prior_rows: float,
+    cells: Cells,
+    config: ShrinkageConfig = ShrinkageConfig(),
+) -> FloatArray:
+    """Maximum a posteriori (MAP) estimate of each profile's distribution over the response types.
 
-    Expectation-maximisation: every row is shared out among the types that its cell allows, and the centre adds
-    `strength` rows of its own. What it finds is always a law that some population could have. Each round takes two
+    Expectation-maximisation: every row is shared out among the types that its cell allows, and the prior adds
+    `prior_rows` rows of its own. What it finds is always a law that some population could have. Each round takes two
     steps and then a longer one in the same direction, which is kept if it is better still (Varadhan and Roland 2008,
-    "Simple and globally convergent methods for accelerating the convergence of any EM algorithm"); profiles that stand
-    still are left alone.
+    "Simple and globally convergent methods for accelerating the convergence of any EM algorithm"); profiles that have
+    converged are left alone.
+
+    Parameters
+    ----------
+    prior_mode : array of shape (profiles, types)
+        Mode of the Dirichlet prior, a distribution over the types.
+    counts : array of shape (profiles, cells)
+        Rows in each cell.
+    prior_rows : float
+        Rows that the prior is worth; infinite, it is the answer.
+    cells : Cells
+        Which types show up in which cell.
+    config : ShrinkageConfig
+        Rounds and tolerance of the algorithm.
+
+    Returns
+    -------
+    array of shape (profiles, types)
     """
-    if np.isinf(strength):
-        return centre
-    types = np.maximum(centre, _LEAST_SHARE)
+    if np.isinf(prior_rows):
+        return prior_mode
+    types = np.maximum(prior_mode, _MIN_PROBABILITY)
     moving = np.flatnonzero(counts.any(axis=1))
-    for _ in range(_ROUNDS):
+    for _ in range(config.rounds):
         if not len(moving):
             break
-        prior, rows, start = strength * centre[moving], counts[moving], types[moving]
-        once = _shared_out(start, prior, rows)
-        twice = _shared_out(once, prior, rows)
-        longer = _shared_out(_extrapolated(start, once, twice), prior, rows)
-        better = _objective(longer, prior, rows) > _objective(twice, prior, rows)
+        prior, rows, start = prior_rows * prior_mode[moving], counts[moving], types[moving]
+        once = _em_step(start, prior, rows, cells)
+        twice = _em_step(once, prior, rows, cells)
+        longer = _em_step(_extrapolate(start, once, twice), prior, rows, cells)
+        better = _log_posterior(longer, prior, rows, cells) > _log_posterior(twice, prior, rows, cells)
         types[moving] = np.where(better[:, None], longer, twice)
-        moving = moving[np.abs(types[moving] - start).max(axis=1) >= _STILL]
+        moving = moving[np.abs(types[moving] - start).max(axis=1) >= config.tolerance]
     return types
 
 
-def centre_of(types: FloatArray, counts: FloatArray, strength: float) -> FloatArray:
-    """The centre that `posterior` was given, from what it found, shape (profiles, 8).
+def prior_mode_from_map(types: FloatArray, counts: FloatArray, prior_rows: float, cells: Cells) -> FloatArray:
+    """The prior mode that `map_estimate` was given, from what it found.
 
-    Where expectation-maximisation stands still, types * (strength + rows) = strength * centre + the rows shared out.
+    Where expectation-maximisation has converged, types * (prior rows + rows) = prior rows * prior mode + the rows
+    shared out.
+
+    Parameters
+    ----------
+    types : array of shape (profiles, types)
+        What `map_estimate` found.
+    counts : array of shape (profiles, cells)
+        The counts it was given.
+    prior_rows : float
+        Rows that the prior is worth.
+    cells : Cells
+        Layout of the counts.
+
+    Returns
+    -------
+    array of shape (profiles, types)
     """
-    if np.isinf(strength):
+    if np.isinf(prior_rows):
         return types
-    cells = np.maximum(types @ COUNTED_CELLS.T, _LEAST_SHARE)
-    shared = types * ((counts / cells) @ COUNTED_CELLS)
-    found = np.maximum(types * (strength + counts.sum(axis=1, keepdims=True)) - shared, 0.0)
+    shared = _share_rows(types, counts, cells)
+    found = np.maximum(types * (prior_rows + counts.sum(axis=1, keepdims=True)) - shared, 0.0)
     return np.asarray(found / found.sum(axis=1, keepdims=True))
 
 
-def _shared_out(types: FloatArray, prior: FloatArray, counts: FloatArray) -> FloatArray:
+def _em_step(types: FloatArray, prior: FloatArray, counts: FloatArray, cells: Cells) -> FloatArray:
     """Types after sharing out each cell's rows among those it allows, in proportion."""
-    cells = np.maximum(types @ COUNTED_CELLS.T, _LEAST_SHARE)
-    total = prior + types * ((counts / cells) @ COUNTED_CELLS)
+    total = prior + _share_rows(types, counts, cells)
     return np.asarray(total / total.sum(axis=1, keepdims=True))
 
 
-def _extrapolated(start: FloatArray, once: FloatArray, twice: FloatArray) -> FloatArray:
+def _share_rows(types: FloatArray, counts: FloatArray, cells: Cells) -> FloatArray:
+    """Expected rows of each type (the E-step), shape (profiles, types)."""
+    probabilities = np.maximum(cells.probabilities(types), _MIN_PROBABILITY)
+    return np.asarray(types * ((counts / probabilities) @ cells.incidence))
+
+
+def _extrapolate(start: FloatArray, once: FloatArray, twice: FloatArray) -> FloatArray:
     """Where two steps seem to lead."""
     step = once - start
     bend = twice - once - step
     length = np.sqrt((step**2).sum(axis=1) / np.maximum((bend**2).sum(axis=1), 1e-300))
     length = np.clip(length, 1, 1e4)[:, None]
-    ahead = np.maximum(start + 2 * length * step + length**2 * bend, _LEAST_SHARE)
+    ahead = np.maximum(start + 2 * length * step + length**2 * bend, _MIN_PROBABILITY)
     return np.asarray(ahead / ahead.sum(axis=1, keepdims=True))
 
 
-def _objective(types: FloatArray, prior: FloatArray, counts: FloatArray) -> FloatArray:
+def _log_posterior(types: FloatArray, prior: FloatArray, counts: FloatArray, cells: Cells) -> FloatArray:
     """What is maximised, for each profile."""
-    cells = np.maximum(types @ COUNTED_CELLS.T, _LEAST_SHARE)
+    probabilities = np.maximum(cells.probabilities(types), _MIN_PROBABILITY)
     return np.asarray(
-        (counts * np.log(cells)).sum(axis=1) + (prior * np.log(np.maximum(types, _LEAST_SHARE))).sum(axis=1)
+        (counts * np.log(probabilities)).sum(axis=1) + (prior * np.log(np.maximum(types, _MIN_PROBABILITY))).sum(axis=1)
     )
 
 
-def log_likelihood(types: FloatArray, counts: FloatArray) -> FloatArray:
-    """Log-likelihood of each profile's counts (profiles, 8) under distributions over the types (..., profiles, 8)."""
-    cells = types @ COUNTED_CELLS.T
-    return np.asarray((counts * np.log(np.maximum(cells, _FLOOR))).sum(axis=-1))
+def log_likelihood(types: FloatArray, counts: FloatArray, cells: Cells) -> FloatArray:
+    """Log-likelihood of each profile's counts.
+
+    Parameters
+    ----------
+    types : array of shape (..., profiles, types)
+        Distributions over the types.
+    counts : array of shape (profiles, cells)
+        Rows in each cell.
+    cells : Cells
+        Layout of the counts.
+
+    Returns
+    -------
+    array of shape (..., profiles)
+    """
+    probabilities = cells.probabilities(types)
+    return np.asarray((counts * np.log(np.maximum(probabilities, _MIN_HELD_OUT_PROBABILITY))).sum(axis=-1))
 
 
-_FLOOR = 1e-7
-"""Least probability that a held-out row is given."""
-
-
-def choose_strength(
-    centres: Sequence[FloatArray], training: Sequence[FloatArray], held_out: Sequence[FloatArray]
+def choose_prior_rows(
+    prior_modes: Sequence[FloatArray],
+    training: Sequence[FloatArray],
+    held_out: Sequence[FloatArray],
+    cells: Cells,
+    config: ShrinkageConfig = ShrinkageConfig(),
 ) -> tuple[float, dict[float, float]]:
-    """The strength that foretells held-out rows best, and the mean score of each; one entry a fold in each list.
+    """Cross-validation of the prior's worth: the number of rows that predicts held-out rows best.
 
     A score is the log-likelihood of a held-out row, every profile counting by the root of its rows. A profile's own
     rows are used only if they help by more than a standard error: with a row or two a profile there is nothing to
     choose by.
+
+    Parameters
+    ----------
+    prior_modes : one array of shape (profiles, types) a fold
+        What networks say that did not see the fold.
+    training, held_out : one array of shape (profiles, cells) a fold
+        Counts without the fold, and of the fold.
+    cells : Cells
+        Layout of the counts.
+    config : ShrinkageConfig
+        Rounds and tolerance of the algorithm.
+
+    Returns
+    -------
+    prior_rows : float
+        Infinite if a profile's own rows do not help.
+    scores : dict
+        Mean score of each number of rows tried.
     """
-    worth = np.sqrt(sum(held_out, np.zeros_like(held_out[0])).sum(axis=1))
+    weight = np.sqrt(sum(held_out, np.zeros_like(held_out[0])).sum(axis=1))
     scores = {
-        strength: np.sum(
+        prior_rows: np.sum(
             [
-                log_likelihood(posterior(centre, seen, strength), kept) / np.maximum(worth, 1)
-                for centre, seen, kept in zip(centres, training, held_out, strict=True)
+                log_likelihood(map_estimate(mode, seen, prior_rows, cells, config), kept, cells) / np.maximum(weight, 1)
+                for mode, seen, kept in zip(prior_modes, training, held_out, strict=True)
             ],
             axis=0,
         )
-        for strength in STRENGTHS
+        for prior_rows in (*config.prior_rows, np.inf)
     }
-    best = max(scores, key=lambda strength: scores[strength].sum())
+    best = max(scores, key=lambda prior_rows: scores[prior_rows].sum())
     gain = scores[best] - scores[np.inf]
     sure = gain.sum() > gain.std() * np.sqrt(len(gain))
     return (best if sure else np.inf), {
-        strength: float(score.sum() / max(worth.sum(), 1)) for strength, score in scores.items()
+        prior_rows: float(score.sum() / max(weight.sum(), 1)) for prior_rows, score in scores.items()
     }

@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 
 from pnsight._palette import BLACK, DECISIONS, GREY, Look
 from pnsight._text import share_text
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN_SYMBOL
 from pnsight.decisions import Decisions, Ranking, decided
 from pnsight.estimands.estimand import BENEFIT

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from pnsight._palette import BLACK, BLUE, GREY, SKY
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.decisions import Selection
 from pnsight.output.plots.canvas import below, canvas, titled
 

@@ -10,7 +10,7 @@ from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from pnsight._palette import BLACK, GREY
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN, Schema
 from pnsight.data.study import Study
 from pnsight.diagnostics.support import ENOUGH_ROWS

@@ -10,7 +10,7 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
 from pnsight._palette import BLACK, BLUE, GREY, VERMILION
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.schema import QueryLike
 from pnsight.errors import ModelError
 from pnsight.estimands.closed_forms import Ends

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from pnsight import _palette as palette
 from pnsight._text import count_text, share_text
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.decisions import Decisions, Ranking
 from pnsight.diagnostics.verdict import SIGNS
 from pnsight.errors import listed

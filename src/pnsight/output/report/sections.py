@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from pnsight.data.law import FloatArray
+from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN, Codes, Schema
 from pnsight.decisions import NOT, TREAT, UNCERTAIN, Ranking, ask, decided, rank, select
 from pnsight.decisions.ranking import MOST_CANDIDATES, NOBODY_KNOWN_HARMED
@@ -19,7 +19,7 @@ from pnsight.estimands.payoffs import Payoffs, PayoffsLike
 from pnsight.estimands.resolve import ROUNDING
 from pnsight.models import Model, PlugIn, ResponseTypeModel
 from pnsight.models.base import LawModel
-from pnsight.models.response_types.marginalise import MOST_LISTED
+from pnsight.models.response_types.config import MAX_ENUMERATED_PROFILES as MOST_LISTED
 from pnsight.output.report import words
 from pnsight.output.report.data import SHOWN, Answer, Benefit, Doubt, Doubts, Gains, Groups, Headline, Net, Question
 from pnsight.queries import lattice

@@ -1,4 +1,4 @@
-"""The law of the covariates: a distribution over profiles, smooth where that foretells held-out rows better."""
+"""The covariate distribution: over profiles, smooth where that predicts held-out rows better."""
 
 from __future__ import annotations
 
@@ -8,7 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pnsight.data.schema import OPEN, Covariate, Schema
-from pnsight.models.response_types.latent_classes import CovariateLaw, LatentClasses, fit_covariate_laws
+from pnsight.models.response_types.config import LatentClassConfig
+from pnsight.models.response_types.latent_classes import (
+    CovariateDistribution,
+    LatentClasses,
+    fit_covariate_distributions,
+)
 from pnsight.queries import lattice
 from strategies import codes_of
 
@@ -39,13 +44,17 @@ def counted(schema, mass, rows, seed) -> np.ndarray:
     return np.random.default_rng(seed).multinomial(rows, mass / mass.sum()).astype(float)
 
 
-def fitted(schema, *tables, seed=0) -> list[CovariateLaw]:
-    return fit_covariate_laws(schema, lattice.exact_queries(schema), tables, np.random.default_rng(seed))
+def fitted(schema, *tables, seed=0, config=LatentClassConfig()) -> list[CovariateDistribution]:
+    return fit_covariate_distributions(
+        schema, lattice.exact_queries(schema), tables, np.random.default_rng(seed), config
+    )
 
 
 def whole_law(law, schema) -> np.ndarray:
     """P(z) of every profile."""
-    return law.seen * law.shares + (1 - law.seen) * law.smooth.mass(lattice.exact_queries(schema))
+    return law.empirical_weight * law.empirical + (1 - law.empirical_weight) * law.smooth.mass(
+        lattice.exact_queries(schema)
+    )
 
 
 def independent(*chances) -> np.ndarray:
@@ -85,10 +94,10 @@ def test_a_profile_of_very_many_covariates_has_some_mass_and_is_drawn_from_the_c
     query = np.ones(1100, np.int32)
     query[0] = OPEN
     assert (classes.mass(query[None]) > 0).all()
-    belonging, log_mass = classes.belonging(np.tile([0.0, 1.0], 1100)[None])
+    responsibilities, log_mass = classes.responsibilities(np.tile([0.0, 1.0], 1100)[None])
     log_each = np.log(0.5) + 1100 * np.log([0.5, 0.55])
     assert log_mass[0] == pytest.approx(np.logaddexp(*log_each))
-    np.testing.assert_allclose(belonging[0], np.exp(log_each - log_mass[0]))
+    np.testing.assert_allclose(responsibilities[0], np.exp(log_each - log_mass[0]))
     drawn = classes.draw(query, np.random.default_rng(0).random((50, 1101)))
     assert (drawn[:, 1:] == 1).all()
     assert set(drawn[:, 0]) == {0, 1}
@@ -99,7 +108,7 @@ def test_where_all_laws_are_alike_the_simplest_is_chosen(shape):
     schema = schema_of(*shape)
     for seed in range(5):
         for law in fitted(schema, np.array([700.0]), np.array([1100.0]), seed=seed):
-            assert (len(law.smooth.shares), law.seen, law.borrowed) == (1, 0.0, False)
+            assert (len(law.smooth.class_probabilities), law.empirical_weight, law.pooled) == (1, 0.0, False)
 
 
 @given(seed=st.integers(0, 2**32 - 1))
@@ -144,8 +153,8 @@ def test_a_fitted_law_is_a_distribution(shape):
     rng = np.random.default_rng(1)
     tables = [rng.multinomial(300, rng.dirichlet(np.ones(schema.exact_size))).astype(float) for _ in range(2)]
     for law in fitted(schema, *tables):
-        assert 0 <= law.seen < 1
-        assert law.shares.sum() == pytest.approx(1)
+        assert 0 <= law.empirical_weight < 1
+        assert law.empirical.sum() == pytest.approx(1)
         assert whole_law(law, schema).sum() == pytest.approx(1)
 
 
@@ -159,22 +168,20 @@ def test_without_covariates_everyone_has_the_one_profile():
 def test_one_class_has_the_marginal_shares_of_the_counts():
     schema = schema_of(2, 3)
     rows = np.array([10.0, 20, 30, 40, 50, 60])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pnsight.models.response_types.latent_classes.CLASSES", (1,))
-        (law,) = fitted(schema, rows)
+    (law,) = fitted(schema, rows, config=LatentClassConfig(classes=(1,)))
     # Half a row is added to every level, so that none is impossible.
     expected = [60.5 / 211, 150.5 / 211, 50.5 / 211.5, 70.5 / 211.5, 90.5 / 211.5]
-    np.testing.assert_allclose(law.smooth.levels[0], expected)
-    assert law.smooth.shares == pytest.approx([1])
-    assert list(law.evidence) == [1]
+    np.testing.assert_allclose(law.smooth.category_probabilities[0], expected)
+    assert law.smooth.class_probabilities == pytest.approx([1])
+    assert list(law.scores) == [1]
 
 
 def test_where_covariates_are_independent_the_fit_is_nearer_the_truth_than_the_counts():
     schema = schema_of(*(2,) * 7)
     mass = independent(0.2, 0.5, 0.4, 0.7, 0.5, 0.3, 0.6)
     (law,) = fitted(schema, counted(schema, mass, 1000, seed=2))
-    assert len(law.smooth.shares) == 1
-    assert np.abs(whole_law(law, schema) - mass).sum() < np.abs(law.shares - mass).sum() / 2
+    assert len(law.smooth.class_probabilities) == 1
+    assert np.abs(whole_law(law, schema) - mass).sum() < np.abs(law.empirical - mass).sum() / 2
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -185,7 +192,7 @@ def test_dependent_covariates_are_not_taken_for_independent(seed):
     agree = profiles[:, 0] == profiles[:, 1]
     mass = np.where(agree, 0.98, 0.02) / 6
     (law,) = fitted(schema, counted(schema, mass, 2000, seed))
-    assert len(law.smooth.shares) > 1 or law.seen > 0.9
+    assert len(law.smooth.class_probabilities) > 1 or law.empirical_weight > 0.9
     # Independence would put one half on profiles that disagree; the truth is .02, known to a standard error of .003.
     assert whole_law(law, schema)[~agree].sum() < 0.05
 
@@ -208,7 +215,7 @@ def test_only_profiles_with_rows_need_to_be_listed():
     schema = schema_of(*(2,) * 40)
     rng = np.random.default_rng(0)
     profiles = np.unique(rng.integers(0, 2, size=(60, 40), dtype=np.int32), axis=0)
-    (law,) = fit_covariate_laws(schema, profiles, [np.ones(len(profiles))], rng)
+    (law,) = fit_covariate_distributions(schema, profiles, [np.ones(len(profiles))], rng)
     everyone = np.full((1, 40), OPEN, dtype=np.int32)
     assert law.smooth.mass(everyone) == pytest.approx([1])
 
@@ -217,13 +224,13 @@ def test_only_profiles_with_rows_need_to_be_listed():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_small_table_borrows_from_a_large_one_of_the_same_people(seed):
+def test_a_small_table_is_pooled_with_a_large_one_of_the_same_people(seed):
     schema = schema_of(*(2,) * 5)
     mass = independent(0.2, 0.5, 0.4, 0.7, 0.3)
     small, large = counted(schema, mass, 200, seed), counted(schema, mass, 5000, seed + 100)
     law, _ = fitted(schema, small, large)
-    assert law.borrowed
-    np.testing.assert_allclose(law.shares, (small + large) / 5200)
+    assert law.pooled
+    np.testing.assert_allclose(law.empirical, (small + large) / 5200)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -232,20 +239,20 @@ def test_tables_of_other_people_are_kept_apart(seed):
     younger, older = (np.outer(ages, [0.5, 0.5]).ravel() for ages in ([0.7, 0.2, 0.1], [0.2, 0.3, 0.5]))
     tables = [counted(schema, mass, 1000, seed + k) for k, mass in enumerate((younger, older))]
     for law, rows in zip(fitted(schema, *tables), tables, strict=True):
-        assert not law.borrowed
-        np.testing.assert_allclose(law.shares, rows / 1000)
+        assert not law.pooled
+        np.testing.assert_allclose(law.empirical, rows / 1000)
 
 
-def test_a_single_table_has_nobody_to_borrow_from():
+def test_a_single_table_has_no_other_to_pool_with():
     (law,) = fitted(schema_of(2, 2), np.array([10.0, 20, 30, 40]))
-    assert not law.borrowed
+    assert not law.pooled
 
 
 def test_the_evidence_names_every_number_of_classes_and_the_chosen_one_is_the_best():
     schema = schema_of(2, 2, 2)
     (law,) = fitted(schema, counted(schema, independent(0.3, 0.5, 0.6), 500, seed=0))
-    assert list(law.evidence) == [1, 2, 4, 8, 16, 32]
-    assert max(law.evidence, key=law.evidence.get) == len(law.smooth.shares)
+    assert list(law.scores) == [1, 2, 4, 8, 16, 32]
+    assert max(law.scores, key=law.scores.get) == len(law.smooth.class_probabilities)
 
 
 def test_the_same_generator_gives_the_same_law():
@@ -261,14 +268,14 @@ def test_the_same_generator_gives_the_same_law():
 def test_given_other_counts_the_choices_stay_and_the_shares_follow():
     schema = schema_of(2, 2, 3)
     profiles = lattice.exact_queries(schema)
-    law = CovariateLaw(
+    law = CovariateDistribution(
         np.full(12, 1 / 12), 0.3, random_classes(schema.shape, 2, np.random.default_rng(0)), True, {2: -1.0}
     )
     agree = profiles[:, 0] == profiles[:, 1]
     counts = np.where(agree, 95.0, 5.0)
-    found = law.given(profiles, counts)
-    assert (found.seen, found.borrowed, found.evidence) == (law.seen, law.borrowed, law.evidence)
-    assert found.smooth.levels.shape == law.smooth.levels.shape
-    np.testing.assert_allclose(found.shares, counts / counts.sum())
+    found = law.refit(profiles, counts)
+    assert (found.empirical_weight, found.pooled, found.scores) == (law.empirical_weight, law.pooled, law.scores)
+    assert found.smooth.category_probabilities.shape == law.smooth.category_probabilities.shape
+    np.testing.assert_allclose(found.empirical, counts / counts.sum())
     # Two classes can hold two covariates that agree: the classes follow the new counts, too.
     assert found.smooth.mass(profiles)[~agree].sum() == pytest.approx(0.05, abs=0.02)

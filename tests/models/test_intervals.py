@@ -9,14 +9,16 @@ from hypothesis import strategies as st
 
 from pnsight.data.law import COUNTED_CELLS
 from pnsight.data.schema import Schema
+from pnsight.models.response_types.cells import TWO_BY_TWO
+from pnsight.models.response_types.config import IntervalConfig
 from pnsight.models.response_types.intervals import (
-    FACTORS,
-    SUBPOPULATIONS,
     error_variance,
-    spread_factor,
-    subpopulations,
+    interval_inflation,
+    random_subpopulations,
 )
 from pnsight.queries import lattice
+
+FACTORS, SUBPOPULATIONS = IntervalConfig().inflation_factors, IntervalConfig().subpopulations
 
 # --- variance of the error ------------------------------------------------------------------------------
 
@@ -74,64 +76,69 @@ def setting(rows, stray=0.02, seed=0):
     for _ in range(2):
         blocks = [rng.multinomial(rows, c / c.sum(axis=1, keepdims=True)) for c in np.split(cells, [2, 4], axis=1)]
         held_out.append(np.concatenate(blocks, axis=1).astype(float))
-    return true, studies, held_out, subpopulations(PROFILES, np.ones(8), rng)
+    return true, studies, held_out, random_subpopulations(PROFILES, np.ones(8), rng, SUBPOPULATIONS)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_where_held_out_rows_agree_the_factor_is_the_least(seed):
-    true, studies, held_out, covers = setting(500, seed=seed)
-    assert spread_factor(studies, 4, [true, true], held_out, covers, 0.75) == FACTORS[0]
+    true, studies, held_out, membership = setting(500, seed=seed)
+    assert interval_inflation(studies, 4, [true, true], held_out, membership, 0.75, TWO_BY_TWO) == FACTORS[0]
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_where_foretold_laws_are_plainly_off_the_factor_is_larger(seed):
-    true, studies, held_out, covers = setting(500, stray=0.01, seed=seed)
+def test_where_predicted_laws_are_plainly_off_the_factor_is_larger(seed):
+    true, studies, held_out, membership = setting(500, stray=0.01, seed=seed)
     off = true[::-1]
-    assert spread_factor(studies, 4, [off, off], held_out, covers, 0.75) == FACTORS[-1]
+    assert interval_inflation(studies, 4, [off, off], held_out, membership, 0.75, TWO_BY_TWO) == FACTORS[-1]
 
 
 def test_the_factor_grows_with_the_error():
-    """The foretold law of each profile goes part of the way to that of another one."""
-    true, studies, held_out, covers = setting(5000, stray=0.01)
+    """The predicted law of each profile goes part of the way to that of another one."""
+    true, studies, held_out, membership = setting(5000, stray=0.01)
     towards = np.roll(true, 1, axis=0) - true
     found = [
-        spread_factor(studies, 4, [true + share * towards] * 2, held_out, covers, 0.75) for share in (0, 0.05, 0.1, 0.4)
+        interval_inflation(studies, 4, [true + share * towards] * 2, held_out, membership, 0.75, TWO_BY_TWO)
+        for share in (0, 0.05, 0.1, 0.4)
     ]
     assert found == sorted(found)
     assert FACTORS[0] == found[0] < found[-1]
 
 
 def test_who_saw_fewer_rows_may_miss_by_more():
-    true, studies, held_out, covers = setting(5000, stray=0.01)
+    true, studies, held_out, membership = setting(5000, stray=0.01)
     off = true + 0.2 * (np.roll(true, 1, axis=0) - true)
-    some, more = (spread_factor(studies, 4, [off] * 2, held_out, covers, seen) for seen in (0.5, 1))
+    some, more = (
+        interval_inflation(studies, 4, [off] * 2, held_out, membership, seen, TWO_BY_TWO) for seen in (0.5, 1)
+    )
     assert FACTORS[0] < some < more
 
 
 def test_who_foretells_by_fewer_networks_may_miss_by_more():
     """Half of what the fits miss is their own start, of which a mean of many keeps little."""
-    true, studies, held_out, covers = setting(5000, stray=0.01)
+    true, studies, held_out, membership = setting(5000, stray=0.01)
     law, fit, other = studies[:, 0], studies[:, 1], setting(5000, stray=0.01, seed=3)[1][:, 1] - setting(1, seed=3)[0]
     apart = np.stack([law, fit, law + other], axis=1)
     off = true + 0.1 * (np.roll(true, 1, axis=0) - true)
-    many, one = (spread_factor(apart, networks, [off] * 2, held_out, covers, 0.75) for networks in (8, 1))
+    many, one = (
+        interval_inflation(apart, networks, [off] * 2, held_out, membership, 0.75, TWO_BY_TWO) for networks in (8, 1)
+    )
     assert FACTORS[0] <= one < many
 
 
 def test_without_a_subpopulation_of_enough_rows_the_factor_is_the_least():
-    true, studies, held_out, covers = setting(1)
+    true, studies, held_out, membership = setting(1)
     off = true[::-1]
-    assert spread_factor(studies, 4, [off, off], held_out, covers[:1] * 0, 0.75) == FACTORS[0]
+    assert interval_inflation(studies, 4, [off, off], held_out, membership[:1] * 0, 0.75, TWO_BY_TWO) == FACTORS[0]
     few = [counts * 0 for counts in held_out]
-    assert spread_factor(studies, 4, [off, off], few, covers, 0.75) == FACTORS[0]
+    assert interval_inflation(studies, 4, [off, off], few, membership, 0.75, TWO_BY_TWO) == FACTORS[0]
 
 
 def test_an_experiment_alone_is_judged_by_its_arms():
-    true, studies, held_out, covers = setting(500, stray=0.01)
+    true, studies, held_out, membership = setting(500, stray=0.01)
     alone = [counts * ([1] * 4 + [0] * 4) for counts in held_out]
     off = true[::-1]
-    assert spread_factor(studies, 4, [true, true], alone, covers, 0.75) == FACTORS[0]
-    assert spread_factor(studies, 4, [off, off], alone, covers, 0.75) == FACTORS[-1]
+    assert interval_inflation(studies, 4, [true, true], alone, membership, 0.75, TWO_BY_TWO) == FACTORS[0]
+    assert interval_inflation(studies, 4, [off, off], alone, membership, 0.75, TWO_BY_TWO) == FACTORS[-1]
 
 
 # --- subpopulations -------------------------------------------------------------------------------------
@@ -141,24 +148,26 @@ def test_an_experiment_alone_is_judged_by_its_arms():
 def test_a_subpopulation_covers_the_person_it_was_drawn_around(seed, only):
     rows = np.zeros(8)
     rows[only] = 3
-    covers = subpopulations(PROFILES, rows, np.random.default_rng(seed))
-    assert (covers[:, only] == 1).all()
+    membership = random_subpopulations(PROFILES, rows, np.random.default_rng(seed), SUBPOPULATIONS)
+    assert (membership[:, only] == 1).all()
 
 
 @given(seed=st.integers(0, 2**32 - 1))
 def test_a_subpopulation_is_what_a_query_covers(seed):
-    covers = subpopulations(PROFILES, np.arange(1.0, 9), np.random.default_rng(seed))
+    membership = random_subpopulations(PROFILES, np.arange(1.0, 9), np.random.default_rng(seed), SUBPOPULATIONS)
     possible = {tuple(row) for row in lattice.sum_over(SCHEMA, lattice.mask_queries(SCHEMA), PROFILES, np.eye(8))}
-    found = [tuple(row) for row in covers]
+    found = [tuple(row) for row in membership]
     assert set(found) <= possible
     assert len(set(found)) == len(found) <= SUBPOPULATIONS
 
 
 def test_of_few_covariates_every_query_is_among_the_subpopulations():
     """The rarest of the 27 queries has a chance of 1/48 a draw: 600 draws miss it three times in a million."""
-    assert len(subpopulations(PROFILES, np.ones(8), np.random.default_rng(0))) == 27
+    assert len(random_subpopulations(PROFILES, np.ones(8), np.random.default_rng(0), SUBPOPULATIONS)) == 27
 
 
 def test_without_covariates_there_is_one_subpopulation_everyone():
-    covers = subpopulations(np.zeros((1, 0), dtype=np.int32), np.array([5.0]), np.random.default_rng(0))
-    assert covers.tolist() == [[1.0]]
+    membership = random_subpopulations(
+        np.zeros((1, 0), dtype=np.int32), np.array([5.0]), np.random.default_rng(0), SUBPOPULATIONS
+    )
+    assert membership.tolist() == [[1.0]]

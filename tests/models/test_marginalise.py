@@ -1,4 +1,4 @@
-"""Mixing: the types of a query are the mean over the people it covers, listed or counted and drawn."""
+"""Marginalisation: the types of a query are the mean over the people it covers, enumerated or sampled."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pnsight.data.schema import OPEN, Covariate, Schema
-from pnsight.models.mlp_numpy import mean_shares
+from pnsight.models.mlp_numpy import mean_probabilities
+from pnsight.models.response_types.enumerated_profiles import EnumeratedProfiles
 from pnsight.models.response_types.latent_classes import LatentClasses
-from pnsight.models.response_types.marginalise import DRAWS, SPREAD_PROFILES, CountedProfiles, ListedProfiles
+from pnsight.models.response_types.sampled_profiles import _SPREAD_PROFILES, SampledProfiles
 from pnsight.queries import lattice
 
 ROUNDING = 1e-12
@@ -37,11 +38,11 @@ def covers(query) -> np.ndarray:
 # --- all profiles listed --------------------------------------------------------------------------------
 
 
-def listed(members=3, tables=2, seed=0) -> ListedProfiles:
+def listed(members=3, tables=2, seed=0) -> EnumeratedProfiles:
     rng = np.random.default_rng(seed)
     types = rng.dirichlet(np.ones(8), size=(members, len(EVERY)))
     masses = rng.dirichlet(np.ones(len(EVERY)), size=(members, tables))
-    return ListedProfiles(SCHEMA, types.astype(np.float32), masses.astype(np.float32))
+    return EnumeratedProfiles(SCHEMA, types.astype(np.float32), masses.astype(np.float32))
 
 
 def by_hand(mixing, member, query, weights) -> np.ndarray:
@@ -90,7 +91,7 @@ def test_only_the_members_asked_for_are_computed():
 def test_members_summed_in_groups_are_those_summed_at_once(monkeypatch):
     mixing, weights = listed(members=5), np.array([0.5, 0.5])
     at_once = list(mixing.types(QUERIES, weights, members=5))
-    monkeypatch.setattr("pnsight.models.response_types.marginalise._SUMMED_VALUES", 2 * 8 * len(QUERIES))
+    monkeypatch.setattr("pnsight.models.response_types.enumerated_profiles._SUMMED_VALUES", 2 * 8 * len(QUERIES))
     np.testing.assert_allclose(list(mixing.types(QUERIES, weights, members=5)), at_once, atol=ROUNDING)
 
 
@@ -125,7 +126,7 @@ def test_the_answer_for_a_query_lies_between_those_for_its_parts(seed, weight):
 
 def test_without_covariates_there_is_one_answer():
     types = np.full((1, 1, 8), 1 / 8, np.float32)
-    mixing = ListedProfiles(Schema(), types, np.ones((1, 2, 1), np.float32))
+    mixing = EnumeratedProfiles(Schema(), types, np.ones((1, 2, 1), np.float32))
     (found,) = mixing.types(np.zeros((3, 0), np.int32), np.array([0.0, 1.0]), members=1)
     np.testing.assert_allclose(found, np.full((3, 8), 1 / 8))
 
@@ -146,7 +147,7 @@ def random_classes(rng, classes) -> LatentClasses:
     return LatentClasses(rng.dirichlet(np.ones(classes)), np.concatenate(levels, axis=1), SCHEMA.shape)
 
 
-def counted(networks=((0, 1), (0,), (1,), (2,)), draws=DRAWS, seed=0, own_rows=False) -> CountedProfiles:
+def counted(networks=((0, 1), (0,), (1,), (2,)), draws=1024, seed=0, own_rows=False) -> SampledProfiles:
     """Half of the profiles counted; `networks` says which of a few networks each member is the mean of.
 
     With own rows, the types of counted profiles are halfway between the networks' and what the rows show.
@@ -156,11 +157,11 @@ def counted(networks=((0, 1), (0,), (1,), (2,)), draws=DRAWS, seed=0, own_rows=F
     trained = [random_network(inputs.shape[1], rng) for _ in range(1 + max(k for group in networks for k in group))]
     members = [[trained[k] for k in group] for group in networks]
     place = np.sort(rng.permutation(len(EVERY))[: len(EVERY) // 2])
-    types = np.stack([mean_shares(group, inputs[place]) for group in (members if own_rows else members[:1])])
+    types = np.stack([mean_probabilities(group, inputs[place]) for group in (members if own_rows else members[:1])])
     if own_rows:
         types = (types + rng.dirichlet(np.ones(8), size=len(place))) / 2
     shares_ = np.repeat(rng.dirichlet(np.ones(len(place)), size=(1, 2)), len(members), axis=0)
-    return CountedProfiles(
+    return SampledProfiles(
         SCHEMA,
         EVERY[place],
         types.astype(np.float32),
@@ -172,25 +173,25 @@ def counted(networks=((0, 1), (0,), (1,), (2,)), draws=DRAWS, seed=0, own_rows=F
     )
 
 
-def as_listed(mixing) -> ListedProfiles:
+def as_listed(mixing) -> EnumeratedProfiles:
     """The same networks, classes and shares with every profile listed."""
     inputs = SCHEMA.signs(EVERY)
     place = np.ravel_multi_index(tuple(mixing.profiles.T), SCHEMA.shape)
     types, masses = [], []
     for member, networks in enumerate(mixing.networks):
-        types.append(mean_shares(networks, inputs))
+        types.append(mean_probabilities(networks, inputs))
         if member < len(mixing.profile_types):
             types[member][place] = mixing.profile_types[member]
-        mass = (1 - mixing.seen)[:, None] * np.stack([classes.mass(EVERY) for classes in mixing.smooth])
-        mass[:, place] += mixing.seen[:, None] * mixing.counted[member]
+        mass = (1 - mixing.empirical_weight)[:, None] * np.stack([classes.mass(EVERY) for classes in mixing.smooth])
+        mass[:, place] += mixing.empirical_weight[:, None] * mixing.empirical[member]
         masses.append(mass)
-    return ListedProfiles(SCHEMA, np.array(types, np.float32), np.array(masses, np.float32))
+    return EnumeratedProfiles(SCHEMA, np.array(types, np.float32), np.array(masses, np.float32))
 
 
 def monte_carlo_error(mixing, query, member) -> np.ndarray:
     """Standard error of a member's types of a query, shape (8,): the larger of the two tables'.
 
-    The estimate is a mean over all draws, the others add a mean difference over the first `SPREAD_PROFILES`. Standard
+    The estimate is a mean over all draws, the others add a mean difference over the first `_SPREAD_PROFILES`. Standard
     deviations are those over the profiles that the query covers, by enumeration. The share that is drawn is at most 1.
     """
     inside = covers(query)
@@ -202,7 +203,7 @@ def monte_carlo_error(mixing, query, member) -> np.ndarray:
         first, second = (
             np.sqrt(np.maximum(mass @ values**2 - (mass @ values) ** 2, 0)) for values in (estimate, other - estimate)
         )
-        errors.append(first / np.sqrt(len(mixing.uniform)) + second / np.sqrt(SPREAD_PROFILES))
+        errors.append(first / np.sqrt(len(mixing.sobol_points)) + second / np.sqrt(_SPREAD_PROFILES))
     return np.max(errors, axis=0)
 
 
@@ -229,23 +230,23 @@ def test_an_exact_query_with_rows_is_answered_by_its_own_types_and_else_by_the_n
         own = mixing.profile_types[member].astype(float)
         np.testing.assert_allclose(types[place], own / own.sum(axis=1, keepdims=True), atol=ROUNDING)
         # One row or many at a time: the sums of a layer may be taken in another order, in single precision.
-        np.testing.assert_allclose(types[bare], mean_shares(mixing.networks[member], inputs)[bare], atol=1e-6)
+        np.testing.assert_allclose(types[bare], mean_probabilities(mixing.networks[member], inputs)[bare], atol=1e-6)
 
 
 def test_without_own_rows_every_member_answers_an_exact_query_by_its_networks():
     mixing, inputs = counted(), SCHEMA.signs(EVERY)
     for member, types in enumerate(mixing.types(EVERY, np.array([0.3, 0.7]), members=4)):
-        np.testing.assert_allclose(types, mean_shares(mixing.networks[member], inputs), atol=1e-6)
+        np.testing.assert_allclose(types, mean_probabilities(mixing.networks[member], inputs), atol=1e-6)
 
 
 def test_where_everyone_is_counted_an_open_query_is_the_mean_of_its_profiles_own_types():
     mixing = counted(own_rows=True)
-    sure = replace(mixing, seen=np.array([1.0, 1.0]))
+    sure = replace(mixing, empirical_weight=np.array([1.0, 1.0]))
     for query in QUERIES[~EXACT][::5]:
         inside = np.flatnonzero(((query == OPEN) | (query == sure.profiles)).all(axis=1))
         if len(inside):
             (found,) = sure.types(query[None], np.array([0.0, 1.0]), members=1)
-            weight = sure.counted[0, 1, inside].astype(float)
+            weight = sure.empirical[0, 1, inside].astype(float)
             np.testing.assert_allclose(found[0], weight @ sure.profile_types[0, inside] / weight.sum(), atol=1e-6)
 
 
@@ -267,7 +268,7 @@ def test_answers_are_distributions(weights):
 
 def test_listed_profiles_survive_as_arrays():
     mixing, weights = listed(), np.array([0.3, 0.7])
-    again = ListedProfiles.from_arrays(SCHEMA, mixing.arrays())
+    again = EnumeratedProfiles.from_arrays(SCHEMA, EVERY, mixing.arrays())
     for before, after in zip(mixing.types(QUERIES, weights, 3), again.types(QUERIES, weights, 3), strict=True):
         np.testing.assert_array_equal(before, after)
 
@@ -277,7 +278,7 @@ def test_counted_profiles_survive_as_arrays():
     groups = (tuple(range(11)), *((k,) for k in range(11)))
     mixing, weights = counted(networks=groups, own_rows=True), np.array([0.3, 0.7])
     arrays = dict(reversed(mixing.arrays().items()))
-    again = CountedProfiles.from_arrays(SCHEMA, mixing.profiles, arrays)
+    again = SampledProfiles.from_arrays(SCHEMA, mixing.profiles, arrays)
     assert again.members == mixing.members == 12
     assert [len(group) for group in again.networks] == [11] + [1] * 11
     some = QUERIES[::9]
@@ -308,12 +309,12 @@ def test_means_of_listed_profiles_are_weighted_means_of_what_each_profile_gives(
 
 def test_means_where_everyone_is_counted_are_those_of_the_profiles_with_rows():
     mixing = counted(own_rows=True)
-    sure = replace(mixing, seen=np.array([1.0, 1.0]))
+    sure = replace(mixing, empirical_weight=np.array([1.0, 1.0]))
     for query in QUERIES[::7]:
         inside = np.flatnonzero(((query == OPEN) | (query == sure.profiles)).all(axis=1))
         if len(inside):
             (found,) = sure.means(query[None], np.array([0.0, 1.0]), 1, larger_half)
-            weight = sure.counted[0, 1, inside].astype(float)
+            weight = sure.empirical[0, 1, inside].astype(float)
             own = larger_half(sure.profile_types[0, inside].astype(float))
             np.testing.assert_allclose(found[0], weight @ own / weight.sum(), atol=1e-6)
 

@@ -7,17 +7,25 @@ import json
 import numpy as np
 import pytest
 
-from pnsight.models.response_types.fit_summary import Choices, CovariateChoice
+from pnsight.models.response_types.fit_summary import CapacityScore, CovariateSummary, FitSummary
 
 
-def chosen(strength: float, factor: float | None = 1.6) -> Choices:
-    covariates = (CovariateChoice("experimental", 2, 0.25, True, ((1, -3.5), (2, -3.25))),)
-    return Choices((("2 indices", 0.0, 1.0),), strength, ((30.0, -0.5), (np.inf, -0.75)), 8, factor, covariates)
+def chosen(prior_rows: float, inflation: float | None = 1.6) -> FitSummary:
+    covariates = (CovariateSummary("experimental", 2, 0.25, True, ((1, -3.5), (2, -3.25))),)
+    return FitSummary(
+        (CapacityScore("2 indices", 0.0, 1.0),),
+        prior_rows,
+        ((30.0, -0.5), (np.inf, -0.75)),
+        8,
+        inflation,
+        covariates,
+        16,
+    )
 
 
-@pytest.mark.parametrize("strength", [30.0, np.inf])
-def test_choices_come_back_from_json(strength):
-    assert Choices.from_plain(json.loads(json.dumps(chosen(strength).plain()))) == chosen(strength)
+@pytest.mark.parametrize("prior_rows", [30.0, np.inf])
+def test_a_summary_comes_back_from_json(prior_rows):
+    assert FitSummary.from_plain(json.loads(json.dumps(chosen(prior_rows).plain()))) == chosen(prior_rows)
 
 
 def test_the_words_say_how_the_rows_of_a_profile_count():
