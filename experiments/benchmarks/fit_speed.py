@@ -50,7 +50,7 @@ def main() -> None:
     ]
     print(f"mask-mlp with five thresholds takes {sum(seconds) / bare:.1f} times as long as response-types")
     took = []
-    for query in pnsight.queries.lattice.one_open("1101001110"):
+    for query in pnsight.queries.lattice.profile_and_parents("1101001110"):
         start = time.perf_counter()
         model.bounds(query)
         took.append(time.perf_counter() - start)

@@ -117,7 +117,7 @@ def outcomes(setting: Setting, seed: int, groups: Sequence[str]) -> Iterator[Row
 
 def levels_planned(model: pnsight.ResponseTypeModel, threshold: float, added: int) -> dict[str, float]:
     """The expected change for each group that fixes one covariate."""
-    candidates = lattice.general_queries(model.schema, 1)[1:]
+    candidates = lattice.queries_fixing_at_most(model.schema, 1)[1:]
     found = pnsight.decisions.planning.plan(model, threshold, added, candidates=candidates, top=len(candidates))
     return dict(zip(found.queries, found.change.tolist(), strict=True))
 
@@ -126,7 +126,7 @@ def with_rows(population: Population, study: pnsight.Study, query: str, added: i
     """The study with experimental rows of people drawn at random from a group, half of them treated."""
     rng = np.random.default_rng([seed, 7])
     profiles, mass = people(population)
-    inside = mass * lattice.match(population.schema.encode(query), profiles)[0]
+    inside = mass * lattice.membership_matrix(population.schema.encode(query), profiles)[0]
     cells = np.clip(population.types(profiles) @ COUNTED_CELLS[:4].T, 0, 1)
     rows = rng.multinomial(added, inside / inside.sum())
     treated = rng.binomial(rows, 0.5)
@@ -139,7 +139,7 @@ def with_rows(population: Population, study: pnsight.Study, query: str, added: i
 
 
 def people(population: Population) -> tuple[Codes, FloatArray]:
-    profiles = lattice.exact_queries(population.schema)
+    profiles = lattice.all_profiles(population.schema)
     return profiles, population.covariates.mass(profiles)
 
 
@@ -165,7 +165,7 @@ def left(
     before, after = (table.standard_error("lower") ** 2 + table.standard_error("upper") ** 2 for table in tables)
     errors = np.stack([tables[0].standard_error("lower"), tables[0].standard_error("upper")])
     foretold = (doubt_left(model, asking(), crowd, rows)[0] * errors**2).sum(axis=0)
-    inside = lattice.match(codes, crowd.codes)[0]
+    inside = lattice.membership_matrix(codes, crowd.codes)[0]
     found: dict[str, float | str] = {}
     for where, part in (("in", crowd.share * inside), ("out", crowd.share * (1 - inside))):
         for kind, variance in (("foretold", foretold), ("real", after)):

@@ -29,7 +29,7 @@ def case_study(
     """Bounds and decisions by oracle, plug-in, Exact-MLP (for the exact profile), Mask-MLP and response types."""
     population = populations.get("mediator")
     study = population.sample(experimental=budget, observational=budget, seed=seed)
-    queries = lattice.one_open(CASE_PROFILE)
+    queries = lattice.profile_and_parents(CASE_PROFILE)
     codes = study.schema.encode(queries)
     settings: dict[str, Any] = {
         "threshold": threshold,

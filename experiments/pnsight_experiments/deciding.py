@@ -79,7 +79,7 @@ def _mass(population: str) -> FloatArray:
 
 def selection_scores(population: Population, model: Model, cautious: bool = False) -> Row:
     """By budget: what the oracle's choice surely gains, what `select` promised for its own, and what that delivers."""
-    profiles = lattice.exact_queries(population.schema)
+    profiles = lattice.all_profiles(population.schema)
     best_first = profiles[np.argsort(-population.bounds(profiles).lower, kind="stable")]
     result: Row = {}
     for share in SHARES:

@@ -97,7 +97,7 @@ def test_no_more_queries_are_looked_at_than_there_is_time_for(covariates, fixed)
     found = rank(pnsight.PlugIn().fit(wide(covariates)), top=1, least_share=1, least_support=1)
     told = "all 177,147 groups" if fixed is None else f"fix up to {fixed} covariate"
     assert told in found.notes[0]
-    assert lattice.general_size(Schema.binary(map(str, range(covariates))), fixed or 0) <= MOST_CANDIDATES
+    assert lattice.n_queries_fixing_at_most(Schema.binary(map(str, range(covariates))), fixed or 0) <= MOST_CANDIDATES
 
 
 @pytest.mark.parametrize(("most", "told"), [(59_049, "all 59,049"), (59_048, "up to 3 cov"), (200, "up to 1 cov")])

@@ -28,7 +28,7 @@ HARMED = (RESPONSE_TYPES[:, 1] == 1) & (RESPONSE_TYPES[:, 2] == 0)
 
 def sexes(*cases) -> pnsight.Study:
     counts = [np.array([getattr(case, table) for case in cases], float) for table in ("experimental", "observational")]
-    return pnsight.Study(SEXES, lattice.exact_queries(SEXES), *counts)
+    return pnsight.Study(SEXES, lattice.all_profiles(SEXES), *counts)
 
 
 def unharmed(name: str) -> populations.Population:
@@ -65,7 +65,7 @@ def sampled_test(population: populations.Population, assume: str, rows: int = 10
 
 def test_the_edited_populations_are_what_they_are_called():
     for name in RANDOM[:3]:
-        queries = lattice.exact_queries(populations.get(name).schema)[::50]
+        queries = lattice.all_profiles(populations.get(name).schema)[::50]
         assert unharmed(name).true_value(queries, "harm").max() == 0
         law = drawn_by_lot(name).law(queries)
         xy, xy0, x0y, x0y0 = law.joint.T
@@ -154,7 +154,7 @@ def test_more_contradictions_than_are_named_refuse_everything():
         np.array([np.array(getattr(case, table)) * times for case, times in towns], float)
         for table in ("experimental", "observational")
     ]
-    study = pnsight.Study(schema, lattice.exact_queries(schema), *counts)
+    study = pnsight.Study(schema, lattice.all_profiles(schema), *counts)
     found = assumptions_of(study, "monotone")
     assert len(found.found.named) == 5
     assert not found.found.all_named
@@ -257,5 +257,5 @@ def test_an_experiment_alone_says_nothing_of_choice():
 
 def test_tables_without_a_profile_in_common_leave_an_assumption_untested():
     counts = [np.array([[0.0, 0, 0, 0], [9, 9, 0, 0]]), np.array([[9.0, 9, 9, 9], [0, 0, 0, 0]])]
-    study = pnsight.Study(SEXES, lattice.exact_queries(SEXES), *counts)
+    study = pnsight.Study(SEXES, lattice.all_profiles(SEXES), *counts)
     assert "nothing in the tables could contradict it" in assumptions_of(study, "exogenous").note(SEXES.encode(""))

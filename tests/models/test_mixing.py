@@ -22,8 +22,8 @@ ROUNDING = 1e-12
 SCHEMA = Schema(
     tuple(Covariate(f"c{j}", tuple(f"level {k}" for k in range(levels))) for j, levels in enumerate((2, 3, 1, 4)))
 )
-EVERY = lattice.exact_queries(SCHEMA)
-QUERIES = lattice.mask_queries(SCHEMA)
+EVERY = lattice.all_profiles(SCHEMA)
+QUERIES = lattice.all_queries(SCHEMA)
 EXACT = (QUERIES != OPEN).all(axis=1)
 PEOPLE = {"first table": (1.0, 0.0), "second table": (0.0, 1.0), "both": (0.3, 0.7)}
 

@@ -18,7 +18,7 @@ from pnsight.models.response_types.train_jax import Member, train_members
 from pnsight.queries import lattice
 
 SCHEMA = Schema.binary("abc")
-PROFILES = lattice.exact_queries(SCHEMA)
+PROFILES = lattice.all_profiles(SCHEMA)
 INPUTS = SCHEMA.signs(PROFILES)
 TRUE = np.random.default_rng(8).dirichlet(np.full(8, 2.0), size=8)
 ROWS = 20_000

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("small_fits")
 ROUNDING = 1e-9
 PEOPLE = ("observational", "experimental", "pooled")
 POPULATION = populations.random_population("index", 1, covariates=3)
-QUERIES = lattice.mask_queries(POPULATION.schema)
+QUERIES = lattice.all_queries(POPULATION.schema)
 INTERVALS = ("lower_low", "lower_high", "upper_low", "upper_high")
 
 
@@ -52,7 +52,7 @@ def levels(name, *names) -> Covariate:
 
 def assert_answers_everything(model, queries=None, quantities=QUANTITIES):
     """Every query has both ends of every quantity, and each end lies within its interval."""
-    queries = lattice.mask_queries(model.schema) if queries is None else queries
+    queries = lattice.all_queries(model.schema) if queries is None else queries
     for quantity in quantities:
         answer = model.bounds(queries, quantity)
         assert set(answer.status) == {"ok"}, quantity
@@ -100,7 +100,7 @@ def test_bounds_are_the_formulas_at_the_models_law(people, study):
 
 
 def test_the_law_of_a_query_is_the_mixture_of_its_profiles(model):
-    profiles = lattice.exact_queries(model.schema)
+    profiles = lattice.all_profiles(model.schema)
     mass = model.mixing_.masses[0, 1].astype(float)  # the estimate's, of the observational table
     inside = np.array([((query == OPEN) | (query == profiles)).all(axis=1) for query in QUERIES])
     weights = inside * mass / (inside @ mass)[:, None]
@@ -122,7 +122,7 @@ def test_where_a_profile_has_many_rows_they_win_over_the_networks(monkeypatch):
     a share is known to .005. Four such errors are allowed: counts that no population has are moved, too."""
     monkeypatch.setattr("pnsight.models.response_types.fit.LADDER", response_fitting.LADDER[:1])
     study = sampled(Schema.binary("abc"), 10_000)
-    profiles = lattice.exact_queries(study.schema)
+    profiles = lattice.all_profiles(study.schema)
     law, plug_in = ResponseTypeModel(intervals=False).fit(study).law(profiles), PlugIn().fit(study).law(profiles)
     assert np.ptp(plug_in.a) > 0.2
     np.testing.assert_allclose(law.a, plug_in.a, atol=0.02)
@@ -403,7 +403,7 @@ def test_an_experiment_alone_refuses_what_conditions_on_choice(quantity):
 def sampled(schema, rows, seed=0, present=slice(None)) -> Study:
     """Rows of random types at some of the schema's profiles."""
     rng = np.random.default_rng(seed)
-    profiles = lattice.exact_queries(schema)[present]
+    profiles = lattice.all_profiles(schema)[present]
     cells = rng.dirichlet(np.full(8, 2.0), size=len(profiles)) @ COUNTED_CELLS.T
     counts = [rng.multinomial(rows, c / c.sum(axis=1, keepdims=True)) for c in np.split(cells, [2, 4], axis=1)]
     return study_of(schema, profiles, np.concatenate(counts, axis=1))
@@ -676,7 +676,7 @@ def test_listed_and_drawn_profiles_give_the_same_answers(strength, study, monkey
     assert (type(listed.mixing_), type(drawn.mixing_)) == (ListedProfiles, CountedProfiles)
     np.testing.assert_allclose(drawn.bounds(QUERIES).lower, listed.bounds(QUERIES).lower, atol=0.002)
     np.testing.assert_allclose(drawn.bounds(QUERIES).upper, listed.bounds(QUERIES).upper, atol=0.002)
-    profiles = lattice.exact_queries(POPULATION.schema)
+    profiles = lattice.all_profiles(POPULATION.schema)
     for end in ("lower", "upper", *INTERVALS):
         np.testing.assert_allclose(
             getattr(drawn.bounds(profiles), end), getattr(listed.bounds(profiles), end), atol=1e-5, err_msg=end

@@ -36,7 +36,7 @@ def test_the_plug_in_counts_the_people_of_a_table(study, data, population):
 
 def test_a_plug_in_that_mixes_profiles_means_the_people_it_was_told():
     study = populations.get("mediator").sample(experimental=300, observational=200, seed=1)
-    codes = lattice.exact_queries(study.schema)
+    codes = lattice.all_profiles(study.schema)
     model = pnsight.PlugIn(mix="profiles", population="experimental").fit(study)
     np.testing.assert_array_equal(model.shares(codes), pnsight.PlugIn().fit(study).shares(codes, "experimental"))
 
@@ -68,23 +68,23 @@ def fitted(small_fits, request):
 
 @pytest.mark.parametrize("population", PEOPLE)
 def test_shares_of_the_response_type_model_add_up(fitted, population):
-    everyone, exact = fitted.schema.encode(""), lattice.exact_queries(fitted.schema)
+    everyone, exact = fitted.schema.encode(""), lattice.all_profiles(fitted.schema)
     each = fitted.shares(exact, population)
     assert fitted.shares(everyone, population)[0] == pytest.approx(1, abs=ROUNDING)
     assert (each > 0).all()
-    queries = lattice.mask_queries(fitted.schema)
+    queries = lattice.all_queries(fitted.schema)
     added = lattice.sum_over(fitted.schema, queries, exact, each[:, None])[:, 0]
     np.testing.assert_allclose(fitted.shares(queries, population), added, atol=ROUNDING)
 
 
 def test_the_pooled_people_are_those_of_both_tables(fitted):
-    codes = lattice.mask_queries(fitted.schema)
+    codes = lattice.all_queries(fitted.schema)
     observational, experimental, pooled = (fitted.shares(codes, population) for population in PEOPLE)
     np.testing.assert_allclose(pooled, 0.4 * observational + 0.6 * experimental, atol=ROUNDING)
 
 
 def test_common_queries_have_about_the_share_of_their_rows(fitted):
-    codes = lattice.general_queries(fitted.schema, 1)
+    codes = lattice.queries_fixing_at_most(fitted.schema, 1)
     rows = pnsight.PlugIn().fit(few_covariates()).shares(codes)
     np.testing.assert_allclose(fitted.shares(codes), rows, atol=4 * np.sqrt(0.25 / 2000))
 

@@ -259,7 +259,7 @@ def test_an_experiment_alone_has_nothing_to_compare():
 
 
 def test_calibration_is_the_share_of_true_bounds_within_their_intervals(fitted):
-    codes = lattice.mask_queries(POPULATION.schema)
+    codes = lattice.all_queries(POPULATION.schema)
     truth = POPULATION.bounds(codes)
     figure = plots.calibration(fitted, truth, codes, levels=(0.5, 0.9))
     lines = {line.get_label(): line.get_ydata() for line in figure.axes[0].lines}
@@ -275,7 +275,7 @@ def test_a_model_without_intervals_cannot_be_calibrated(plug_in):
 
 
 def test_true_against_predicted_has_both_ends_of_each_model():
-    known = POPULATION.bounds(lattice.mask_queries(POPULATION.schema))
+    known = POPULATION.bounds(lattice.all_queries(POPULATION.schema))
     ends = known.lower, known.upper
     drawn = plots.true_against_predicted(ends, {"truth": ends, "again": ends}, "title")
     assert [axes.get_title() for axes in drawn.axes] == [
@@ -313,7 +313,7 @@ def test_the_notebooks_own_settings_neither_matter_nor_change():
 
 
 def test_threads_draw_the_same_as_one_after_the_other(plug_in):
-    tables = [plug_in.bounds(lattice.mask_queries(plug_in.schema)[k : k + 5]) for k in range(6)]
+    tables = [plug_in.bounds(lattice.all_queries(plug_in.schema)[k : k + 5]) for k in range(6)]
 
     def drawn(table):
         return plots.svg(pnsight.plot(table, threshold=0.2), "a", "title")

@@ -66,11 +66,11 @@ def test_what_changes_is_newly_decided_one_way_or_the_other(model):
 def test_the_shares_are_those_of_the_model_and_of_its_cautious_decisions(model):
     found = plan(model, THRESHOLD, candidates=["z1=1", "", "z1=0"])
     rows = dict(zip(found.queries, zip(found.share, found.uncertain, found.stays, strict=True), strict=True))
-    codes = lattice.exact_queries(model.schema)
+    codes = lattice.all_profiles(model.schema)
     mass = model.shares(codes)
     uncertain = decide(model, codes, THRESHOLD, cautious=True).decision == "uncertain"
     for query in ("1XXXXX", "XXXXXX", "0XXXXX"):
-        inside = lattice.match(model.schema.encode(query), codes)[0] * mass
+        inside = lattice.membership_matrix(model.schema.encode(query), codes)[0] * mass
         assert rows[query][:2] == pytest.approx((inside.sum(), inside @ uncertain))
     assert np.array(rows["XXXXXX"]) == pytest.approx(np.array(rows["1XXXXX"]) + rows["0XXXXX"])
 
@@ -79,7 +79,7 @@ def test_near_copies_of_a_more_general_group_are_not_listed(model):
     found = plan(model, THRESHOLD, top=1000)
     settles = dict(zip(found.queries, -found.change, strict=True))
     for query, settled in settles.items():
-        for general in model.schema.format(lattice.one_less_fixed(model.schema.encode(query)[0])[1:]):
+        for general in model.schema.format(lattice.query_and_parents(model.schema.encode(query)[0])[1:]):
             assert settled >= 1.05 * settles.get(general, 0)
     assert "XXXXXX" in settles
     assert found.at_random == pytest.approx(-settles["XXXXXX"], rel=1e-12)  # a sum in another order
@@ -108,7 +108,7 @@ def test_rows_help_those_they_come_from_most(model):
     codes = model.schema.encode("z1=1")
     added = crowd.added(codes, model.shares(codes), doubt.split(model.study, 4000, "experimental"))
     left = doubt.doubt_left(model, pnsight.estimands.asking(), crowd, added)[0]
-    inside = lattice.covered(crowd.codes, codes[0])
+    inside = lattice.matching_profiles(crowd.codes, codes[0])
     outside = np.setdiff1d(np.arange(len(crowd.codes)), inside)
     assert left[:, inside].mean() < left[:, outside].mean() < 1
     assert added.own.sum() == pytest.approx(4000)

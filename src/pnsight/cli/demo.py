@@ -55,7 +55,7 @@ def demo(
         f"not if untreated. Bounds on it for everyone, for the rare profile {PROFILE}, and for that with one\n"
         "covariate left open (X). Beside the model's answers the demo sets the truth, and what the rows alone say:"
     )
-    queries = ["", *pnsight.queries.lattice.one_open(PROFILE)]
+    queries = ["", *pnsight.queries.lattice.profile_and_parents(PROFILE)]
     _command(f"pnsight query {model} {shlex.join(queries)}")
     print(aligned(_beside_the_truth(queries, study, fitted)))
     print(

@@ -22,7 +22,7 @@ def distinct(schema: Schema, codes: Codes) -> tuple[Codes, npt.NDArray[np.intp]]
 
 
 def exact_position(schema: Schema, codes: Codes) -> npt.NDArray[np.intp]:
-    """Row of each profile in the order of `exact_queries`."""
+    """Row of each profile in the order of `lattice.all_profiles`."""
     if not schema.shape:
         return np.zeros(len(codes), dtype=np.intp)
     return np.asarray(np.ravel_multi_index(tuple(codes.T), schema.shape), dtype=np.intp)

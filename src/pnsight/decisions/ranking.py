@@ -157,9 +157,9 @@ def _end(by: By) -> Literal["lower", "upper"]:
 def _candidates(schema: Schema, most: int) -> tuple[Codes, str]:
     """Queries to look at, and which those are in words."""
     if schema.mask_size <= most:
-        return lattice.mask_queries(schema), f"all {schema.mask_size:,} groups were looked at"
-    fixed = max(k for k in range(MOST_FIXED + 1) if lattice.general_size(schema, k) <= most)
-    found = lattice.general_queries(schema, fixed)
+        return lattice.all_queries(schema), f"all {schema.mask_size:,} groups were looked at"
+    fixed = max(k for k in range(MOST_FIXED + 1) if lattice.n_queries_fixing_at_most(schema, k) <= most)
+    found = lattice.queries_fixing_at_most(schema, fixed)
     return found, (
         f"{len(found):,} groups that fix up to {number_of(fixed, 'covariate')} were looked at; all "
         f"{schema.mask_size:,} are too many"
@@ -171,7 +171,7 @@ def best_more_general(codes: Codes, merit: FloatArray) -> FloatArray:
     place = {query.tobytes(): row for row, query in enumerate(codes)}
     best = np.full(len(codes), np.nan)
     for row in np.argsort((codes != OPEN).sum(axis=1), kind="stable"):  # those that fix fewer covariates come first
-        for parent in lattice.one_less_fixed(codes[row])[1:]:
+        for parent in lattice.query_and_parents(codes[row])[1:]:
             above = place.get(parent.tobytes())
             if above is not None:
                 best[row] = np.fmax(best[row], np.fmax(best[above], merit[above]))

@@ -175,7 +175,7 @@ def select(
 
 def possible_profiles(study: Study) -> Codes:
     """All profiles if they can be listed, else those that have rows."""
-    return lattice.exact_queries(study.schema) if study.schema.exact_size <= MOST_LISTED else study.profiles
+    return lattice.all_profiles(study.schema) if study.schema.exact_size <= MOST_LISTED else study.profiles
 
 
 def _net(model: Model, codes: Codes) -> FloatArray:
@@ -192,7 +192,7 @@ def _prices(schema: Schema, codes: Codes, cost: Cost | None) -> FloatArray:
         return np.full(len(codes), 1.0 if cost is None else cost)
     price = np.full(len(codes), np.nan)
     for query, amount in cost.items():
-        price[lattice.covered(codes, schema.encode(query)[0])] = amount
+        price[lattice.matching_profiles(codes, schema.encode(query)[0])] = amount
     if np.isnan(price).any():
         some = schema.format(codes[np.isnan(price)][:1])[0]
         raise QueryError(f"no cost is given for {some!r}; give one for everyone too, under the empty query ''.")

@@ -163,7 +163,7 @@ def left_open(
     """
     codes = _one(model, query)
     fixed = np.flatnonzero(codes[0] != OPEN)
-    answers = model.bounds(lattice.one_less_fixed(codes[0]), **options)
+    answers = model.bounds(lattice.query_and_parents(codes[0]), **options)
     kept = {"left_open": ["", *(model.schema.names[j] for j in fixed)]}
     return decided(replace(answers, kept=kept), threshold, cautious)
 

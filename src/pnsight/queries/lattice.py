@@ -16,44 +16,44 @@ from pnsight.data.profiles import exact_position
 from pnsight.data.schema import OPEN, OPEN_SYMBOL, Codes, Schema
 from pnsight.errors import LimitError
 
-MOST_QUERIES = 20_000_000
+MAX_QUERIES = 20_000_000
 """Above this many queries a space is not listed: with its sums it would need several gigabytes."""
 
-_MATCH_CELLS = 4_000_000
+_MAX_PAIRS = 4_000_000
 """Pairs of a query and a profile that are matched at once."""
 
 _MANY_PROFILES = 8192
 """Profiles from which on queries are matched one by one: each covariate then leaves fewer to look at."""
 
-_ROLLED_UP = 25
+_ROLL_UP_COST = 25
 """Comparisons of a query's level with a profile's that take as long as one value of the roll-up."""
 
-_BEGUN = 4000
+_PASS_COST = 4000
 """Comparisons that take as long as to begin a pass over one column."""
 
 
-def exact_queries(schema: Schema) -> Codes:
+def all_profiles(schema: Schema) -> Codes:
     """All profiles, the last covariate varying fastest; shape (profiles, covariates)."""
     return _grid(schema, schema.shape)
 
 
-def mask_queries(schema: Schema) -> Codes:
+def all_queries(schema: Schema) -> Codes:
     """All queries, open last on each axis; shape (queries, covariates)."""
     codes = _grid(schema, tuple(levels + 1 for levels in schema.shape))
     codes[codes == np.array(schema.shape, dtype=np.int32)] = OPEN
     return codes
 
 
-SPACES = {"exact": exact_queries, "mask": mask_queries}
+SPACES = {"exact": all_profiles, "mask": all_queries}
 """Whole query spaces by the name the command line gives them."""
 
 
-def one_open(profile: str) -> list[str]:
+def profile_and_parents(profile: str) -> list[str]:
     """A compact profile, then the same with each covariate left open in turn."""
     return [profile, *(profile[:j] + OPEN_SYMBOL + profile[j + 1 :] for j in range(len(profile)))]
 
 
-def one_less_fixed(query: npt.NDArray[np.int32]) -> Codes:
+def query_and_parents(query: npt.NDArray[np.int32]) -> Codes:
     """A query, then the same with each covariate that it fixes left open in turn; shape (1 + fixed, covariates)."""
     fixed = np.flatnonzero(query != OPEN)
     codes = np.tile(query, (1 + len(fixed), 1))
@@ -61,9 +61,9 @@ def one_less_fixed(query: npt.NDArray[np.int32]) -> Codes:
     return codes
 
 
-def general_queries(schema: Schema, most_fixed: int) -> Codes:
+def queries_fixing_at_most(schema: Schema, most_fixed: int) -> Codes:
     """All queries that fix no more than so many covariates, those that fix fewest first."""
-    _refuse_too_many(schema, general_size(schema, most_fixed))
+    _check_size(schema, n_queries_fixing_at_most(schema, most_fixed))
     width = len(schema.names)
     rows = []
     for fixed in range(min(most_fixed, width) + 1):
@@ -75,7 +75,7 @@ def general_queries(schema: Schema, most_fixed: int) -> Codes:
     return np.concatenate(rows)
 
 
-def general_size(schema: Schema, most_fixed: int) -> int:
+def n_queries_fixing_at_most(schema: Schema, most_fixed: int) -> int:
     """How many queries fix no more than so many covariates."""
     fixing = [1] + [0] * most_fixed  # queries that fix 0, 1, ... of the covariates seen so far
     for levels in schema.shape:
@@ -84,11 +84,11 @@ def general_size(schema: Schema, most_fixed: int) -> int:
 
 
 def roll_up(schema: Schema, profiles: Codes, values: FloatArray) -> FloatArray:
-    """Sums over every query's profiles, shape (queries, k), in the order of `mask_queries`.
+    """Sums over every query's profiles, shape (queries, k), in the order of `all_queries`.
 
     `values` has shape (profiles, k). Each axis gets its open entry as the sum over its levels, in place.
     """
-    _refuse_too_many(schema, schema.mask_size)
+    _check_size(schema, schema.mask_size)
     width = values.shape[1]
     if not schema.shape:
         return np.asarray(values.sum(axis=0, keepdims=True))
@@ -107,32 +107,32 @@ def sum_over(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray
     up at once, those that fix the same covariates are summed together in one pass over the profiles, or each is matched
     against the profiles.
     """
-    some = covered(profiles, _agreed(queries))
+    some = matching_profiles(profiles, _common_restriction(queries))
     if len(queries) == 1:
         return np.asarray(values[some].sum(axis=0, keepdims=True))
     if len(some) < len(profiles):
         profiles, values = profiles[some], values[some]
     width = max(1, len(schema.names))
     by_matching = len(queries) * len(profiles) * width
-    one_pass = (len(profiles) + _BEGUN) * (width + values.shape[1])
+    one_pass = (len(profiles) + _PASS_COST) * (width + values.shape[1])
     if by_matching <= one_pass:
-        return _matched(queries, profiles, values)
-    alike = _fixing_alike(queries)
+        return _sum_by_matching(queries, profiles, values)
+    alike = _group_by_pattern(queries)
     by_pass = len(alike) * one_pass
-    by_roll_up = _ROLLED_UP * schema.mask_size * values.shape[1]
-    if schema.mask_size <= MOST_QUERIES and by_roll_up < min(by_matching, by_pass):
-        return roll_up(schema, profiles, values)[_position(schema, queries)]
+    by_roll_up = _ROLL_UP_COST * schema.mask_size * values.shape[1]
+    if schema.mask_size <= MAX_QUERIES and by_roll_up < min(by_matching, by_pass):
+        return roll_up(schema, profiles, values)[_query_index(schema, queries)]
     if by_matching <= by_pass:
-        return _matched(queries, profiles, values)
+        return _sum_by_matching(queries, profiles, values)
     sums = np.zeros((len(queries), values.shape[1]))
     for rows in alike:
         fixed = np.flatnonzero(queries[rows[0]] != OPEN)
         part = Schema(tuple(schema.covariates[j] for j in fixed))
-        sums[rows] = _sum_over_alike(part, queries[rows][:, fixed], profiles[:, fixed], values)
+        sums[rows] = _sum_by_profile_index(part, queries[rows][:, fixed], profiles[:, fixed], values)
     return sums
 
 
-def _fixing_alike(queries: Codes) -> list[npt.NDArray[np.intp]]:
+def _group_by_pattern(queries: Codes) -> list[npt.NDArray[np.intp]]:
     """Positions of queries, those that fix the same covariates together."""
     if not queries.size:
         return [np.arange(len(queries))] if len(queries) else []
@@ -142,28 +142,28 @@ def _fixing_alike(queries: Codes) -> list[npt.NDArray[np.intp]]:
     return np.split(np.argsort(kind.ravel(), kind="stable"), np.cumsum(number)[:-1])
 
 
-def _sum_over_alike(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray) -> FloatArray:
+def _sum_by_profile_index(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray) -> FloatArray:
     """Sums for queries that fix every covariate of the schema."""
     if schema.exact_size <= np.iinfo(np.int64).max:
         at, present = exact_position(schema, queries), exact_position(schema, profiles)
-        return _looked_up(at, present, values, schema.exact_size)
-    return _matched(queries, profiles, values)
+        return _sum_by_index(at, present, values, schema.exact_size)
+    return _sum_by_matching(queries, profiles, values)
 
 
-def _matched(queries: Codes, profiles: Codes, values: FloatArray) -> FloatArray:
+def _sum_by_matching(queries: Codes, profiles: Codes, values: FloatArray) -> FloatArray:
     """Sums found by matching each query against each profile: several queries at once where profiles are few."""
     sums = np.zeros((len(queries), values.shape[1]))
     if len(profiles) > _MANY_PROFILES:
         for row, query in enumerate(queries):
-            sums[row] = values[covered(profiles, query)].sum(axis=0)
+            sums[row] = values[matching_profiles(profiles, query)].sum(axis=0)
         return sums
-    step = max(1, _MATCH_CELLS // max(1, len(profiles)))
+    step = max(1, _MAX_PAIRS // max(1, len(profiles)))
     for start in range(0, len(queries), step):
-        sums[start : start + step] = match(queries[start : start + step], profiles) @ values
+        sums[start : start + step] = membership_matrix(queries[start : start + step], profiles) @ values
     return sums
 
 
-def _agreed(queries: Codes) -> npt.NDArray[np.int32]:
+def _common_restriction(queries: Codes) -> npt.NDArray[np.int32]:
     """The query that fixes what all of these fix alike: profiles outside it concern none of them."""
     if not len(queries):
         return np.full(queries.shape[1], OPEN, dtype=np.int32)
@@ -171,7 +171,7 @@ def _agreed(queries: Codes) -> npt.NDArray[np.int32]:
     return np.where(alike, queries[0], np.int32(OPEN))
 
 
-def covered(profiles: Codes, query: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:
+def matching_profiles(profiles: Codes, query: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:
     """Which of the profiles one query covers, in order; quickest if the profiles are kept column by column."""
     fixed = np.flatnonzero(query != OPEN)
     if not len(fixed):
@@ -182,7 +182,9 @@ def covered(profiles: Codes, query: npt.NDArray[np.int32]) -> npt.NDArray[np.int
     return rows
 
 
-def _looked_up(asked: npt.NDArray[np.intp], present: npt.NDArray[np.intp], values: FloatArray, size: int) -> FloatArray:
+def _sum_by_index(
+    asked: npt.NDArray[np.intp], present: npt.NDArray[np.intp], values: FloatArray, size: int
+) -> FloatArray:
     """Sums over the profiles of exactly the number asked for, zero where there is none; numbers are below `size`."""
     if size <= len(present):
         return np.stack([np.bincount(present, column, size)[asked] for column in values.T], axis=1)
@@ -194,7 +196,7 @@ def _looked_up(asked: npt.NDArray[np.intp], present: npt.NDArray[np.intp], value
     return np.asarray(sums[np.where(found, at, len(numbers))])
 
 
-def match(queries: Codes, profiles: Codes) -> FloatArray:
+def membership_matrix(queries: Codes, profiles: Codes) -> FloatArray:
     """One where the query covers the profile, shape (queries, profiles)."""
     covers = np.ones((len(queries), len(profiles)), dtype=bool)
     for asked, present in zip(queries.T, profiles.T, strict=True):
@@ -203,8 +205,8 @@ def match(queries: Codes, profiles: Codes) -> FloatArray:
     return covers.astype(np.float64)
 
 
-def _position(schema: Schema, queries: Codes) -> npt.NDArray[np.intp]:
-    """Row of each query in the order of `mask_queries`."""
+def _query_index(schema: Schema, queries: Codes) -> npt.NDArray[np.intp]:
+    """Row of each query in the order of `all_queries`."""
     levels = np.array(schema.shape, dtype=np.int32)
     if not len(levels):
         return np.zeros(len(queries), dtype=np.intp)
@@ -214,7 +216,7 @@ def _position(schema: Schema, queries: Codes) -> npt.NDArray[np.intp]:
 
 def _grid(schema: Schema, shape: tuple[int, ...]) -> Codes:
     size = int(np.prod(shape, dtype=object))
-    _refuse_too_many(schema, size)
+    _check_size(schema, size)
     codes = np.empty((size, len(shape)), dtype=np.int32)
     number, stride = np.arange(size, dtype=np.int32), size
     for j, levels in enumerate(shape):
@@ -223,9 +225,9 @@ def _grid(schema: Schema, shape: tuple[int, ...]) -> Codes:
     return codes
 
 
-def _refuse_too_many(schema: Schema, size: int) -> None:
-    if size > MOST_QUERIES:
+def _check_size(schema: Schema, size: int) -> None:
+    if size > MAX_QUERIES:
         raise LimitError(
-            f"{len(schema.names)} covariates make {size:,} queries, more than the {MOST_QUERIES:,} that are listed "
+            f"{len(schema.names)} covariates make {size:,} queries, more than the {MAX_QUERIES:,} that are listed "
             "at once; name the queries you want, ask for --space observed, or use fewer covariates."
         )

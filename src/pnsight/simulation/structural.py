@@ -137,7 +137,7 @@ class Population:
                 f"population {self.name!r} has {self.schema.exact_size:,} profiles, more than the {_MOST_PROFILES:,} "
                 "that are summed exactly; ask for the law of single profiles instead."
             )
-        profiles = lattice.exact_queries(self.schema)
+        profiles = lattice.all_profiles(self.schema)
         return profiles, self.covariates.mass(profiles)[:, None] * self.types(profiles)
 
     def law(self, queries: QueryLike = None) -> Law:

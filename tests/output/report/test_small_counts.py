@@ -28,7 +28,7 @@ def some_studies(draw) -> Study:
     """Two or three covariates, counts on both sides of the limit, and rows left out."""
     shape = draw(st.lists(st.integers(2, 3), min_size=1, max_size=3))
     schema = Schema(tuple(Covariate(f"c{j}", tuple(f"level {k}" for k in range(n))) for j, n in enumerate(shape)))
-    profiles = lattice.exact_queries(schema)
+    profiles = lattice.all_profiles(schema)
     large = draw(hnp.arrays(np.float64, (len(profiles), 8), elements=st.integers(0, 400).map(float)))
     small = draw(hnp.arrays(np.float64, large.shape, elements=st.integers(0, 12).map(float)))
     counts = np.where(draw(hnp.arrays(bool, (len(profiles), 1))), small, large)

@@ -145,7 +145,7 @@ def plan(
     change = -(treat + leave)
     order = _best(codes, -change[:-1], given=candidates is not None)[:top]
     uncertain, stays = crowd.share * (now.decision == UNCERTAIN), crowd.share * outlook.uncertain(NONE)[0]
-    covers = lattice.match(codes[order], crowd.codes)
+    covers = lattice.membership_matrix(codes[order], crowd.codes)
     notes = (*now.answers.notes, *compared, *_notes(uncertain.sum(), stays.sum(), float(change[-1]), rows))
     return Plan(
         fitted.schema.format(codes[order]),
@@ -176,8 +176,8 @@ def _groups(
             nobody = listed(map(repr, schema.format(codes[share <= 0])))
             raise QueryError(f"nobody is in {nobody}, so no rows can come from there; leave it out.")
         return codes, share, ()
-    fixed = 2 if lattice.general_size(schema, 2) <= MOST_CANDIDATES else 1
-    codes = lattice.general_queries(schema, fixed)
+    fixed = 2 if lattice.n_queries_fixing_at_most(schema, 2) <= MOST_CANDIDATES else 1
+    codes = lattice.queries_fixing_at_most(schema, fixed)
     share = model.shares(codes, population)
     enough = share >= least_share - ROUNDING
     told = f"{number_of(int(enough.sum()), 'group')} that fix up to {number_of(fixed, 'covariate')} and hold at least "

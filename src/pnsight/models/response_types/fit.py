@@ -192,7 +192,7 @@ class Fitting:
         strength: float,
     ) -> ListedProfiles:
         schema, profiles = self.study.schema, self.study.profiles
-        every = lattice.exact_queries(schema)
+        every = lattice.all_profiles(schema)
         place = exact_position(schema, profiles)
         inputs = schema.signs(every)
         types, masses = [], []

@@ -103,4 +103,4 @@ def subpopulations(profiles: Codes, rows: FloatArray, rng: np.random.Generator) 
     openness = rng.random((SUBPOPULATIONS, 1))
     queries = np.where(rng.random((SUBPOPULATIONS, profiles.shape[1])) < openness, OPEN, profiles[people])
     queries = np.unique(queries, axis=0) if profiles.shape[1] else queries[:1]
-    return lattice.match(queries, profiles)
+    return lattice.membership_matrix(queries, profiles)

@@ -123,7 +123,7 @@ class ListedProfiles(Mixing):
     @cached_property
     def _profiles(self) -> Codes:
         """All profiles, shape (profiles, covariates)."""
-        return lattice.exact_queries(self.schema)
+        return lattice.all_profiles(self.schema)
 
     @cached_property
     def _weighed(self) -> Callable[[tuple[float, ...], int, Values], FloatArray]:
@@ -232,7 +232,7 @@ class CountedProfiles(Mixing):
 
     def _one(self, query: npt.NDArray[np.int32], weights: FloatArray, members: int, values: Values) -> FloatArray:
         """Mean of the values over the people of one query that leaves covariates open, shape (members, k)."""
-        covered = lattice.covered(self.profiles, query) if (weights * self.seen).any() else np.arange(0)
+        covered = lattice.matching_profiles(self.profiles, query) if (weights * self.seen).any() else np.arange(0)
         found: FloatArray | float = 0.0
         for table, weight in enumerate(weights):
             if weight and self.seen[table]:

@@ -146,7 +146,7 @@ def turned(asked: Asked, levels: Groups, best: Groups) -> str:
     """
     codes = asked.model.schema.encode([answer.query for answer in best.answers if answer.decision == TREAT])
     inside = {
-        level.name: len(lattice.covered(codes, asked.model.schema.encode(level.query)[0]))
+        level.name: len(lattice.matching_profiles(codes, asked.model.schema.encode(level.query)[0]))
         for level in levels.answers[1:]
         if level.decision == NOT
     }
