@@ -81,8 +81,8 @@ def few_profiles(rng: np.random.Generator) -> Truth:
     """Twelve profiles of two covariates, with any mix of response types."""
     levels = (3, 4)
     schema = Schema(tuple(Covariate(f"c{j}", tuple(map(str, range(n)))) for j, n in enumerate(levels)))
-    types = rng.dirichlet(np.full(8, rng.choice([0.3, 1.0, 3.0])), size=schema.exact_size)
-    return _evenly(schema, types, rng.dirichlet(np.full(schema.exact_size, 3.0)))
+    types = rng.dirichlet(np.full(8, rng.choice([0.3, 1.0, 3.0])), size=schema.n_profiles)
+    return _evenly(schema, types, rng.dirichlet(np.full(schema.n_profiles, 3.0)))
 
 
 def ten_covariates(rng: np.random.Generator) -> Truth:
@@ -187,7 +187,7 @@ def contradicting_study(size: float, rows: int, seed: int, others: int = 0) -> t
     types = rng.dirichlet(np.ones(8), size=12)
     broken = rng.choice(np.flatnonzero(types @ OBSERVED_CELLS[0] > size))
     types = types[group]
-    truth = _evenly(schema, types, np.full(schema.exact_size, 1 / schema.exact_size))
+    truth = _evenly(schema, types, np.full(schema.n_profiles, 1 / schema.n_profiles))
     treated = np.where(group == broken, types @ OBSERVED_CELLS[0] - size, types @ TREATED_RESPONDS)
     return f"group=g{broken}", truth.draw_cells(rng, rows, treated, types @ UNTREATED_RESPONDS)
 

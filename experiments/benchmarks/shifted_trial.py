@@ -27,7 +27,7 @@ def main() -> None:
     model = pnsight.ResponseTypeModel(intervals=False).fit(study)
     codes = lattice.all_queries(population.schema)
     codes = codes[(codes == OPEN).any(axis=1)]
-    registry = np.ones(population.schema.exact_size)
+    registry = np.ones(population.schema.n_profiles)
     trial = enters(population, lattice.all_profiles(population.schema))
     rows = study.experimental.sum(), study.counts[:, 4:].sum()
     pooled = rows[0] * trial / share(population, trial) + rows[1] * registry / share(population, registry)

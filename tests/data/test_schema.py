@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pnsight.data.schema import OPEN, Covariate, Query, Schema, label, level_order, split_names
+from pnsight.data.schema import OPEN, Covariate, Query, Schema, label, sort_levels, split_names
 from pnsight.errors import QueryError
 from strategies import codes_of, levels, names, schemas, short_levels
 
@@ -77,7 +77,7 @@ def test_the_long_form_is_understood_where_the_short_one_is_printed():
 
 
 def test_levels_of_several_characters_make_the_long_form():
-    assert not PEOPLE.compact
+    assert not PEOPLE.single_character
     assert PEOPLE.format(PEOPLE.encode(["sex=Male", "âge (ans)=40-65,sex=Female", ""])) == [
         "sex=Male",
         "sex=Female,âge (ans)=40-65",
@@ -88,7 +88,7 @@ def test_levels_of_several_characters_make_the_long_form():
 @pytest.mark.parametrize("level", ["X", ",", "=", "\\", " ", "ab"])
 def test_a_level_that_would_confuse_the_short_form_makes_the_long_one(level):
     schema = Schema((Covariate("a", ("0", level)),))
-    assert not schema.compact
+    assert not schema.single_character
     assert schema.encode(schema.format(np.array([[1]], np.int32))).tolist() == [[1]]
 
 
@@ -111,7 +111,7 @@ def test_a_repeated_but_agreeing_level_is_no_contradiction():
 
 def test_without_covariates_there_is_one_query():
     nothing = Schema()
-    assert (nothing.exact_size, nothing.mask_size, nothing.names) == (1, 1, ())
+    assert (nothing.n_profiles, nothing.n_queries, nothing.names) == (1, 1, ())
     assert nothing.encode(["", ""]).shape == (2, 0)
     assert nothing.format(nothing.encode(["", ""])) == ["", ""]
 
@@ -194,7 +194,7 @@ def test_the_papers_input_has_thirty_channels():
 @settings(max_examples=60)
 def test_signs_tell_profiles_apart_without_a_column_for_what_never_varies(data, schema):
     codes = data.draw(codes_of(schema, lowest=0))
-    signs = schema.signs(codes)
+    signs = schema.effect_coding(codes)
     widths = [{1: 0, 2: 1}.get(size, size) for size in schema.shape]
     assert signs.shape == (len(codes), sum(widths))
     assert signs.dtype == np.float32
@@ -252,8 +252,8 @@ def test_a_label_is_its_own_label(level):
 
 
 def test_levels_are_ordered_as_numbers_or_else_as_words():
-    assert level_order(["10", "9", "-1", "9"]) == ("-1", "9", "10")
-    assert level_order(["10", "9", "b"]) == ("10", "9", "b")
+    assert sort_levels(["10", "9", "-1", "9"]) == ("-1", "9", "10")
+    assert sort_levels(["10", "9", "b"]) == ("10", "9", "b")
 
 
 # --- mistakes -------------------------------------------------------------------------------------------

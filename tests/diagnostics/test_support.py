@@ -35,7 +35,7 @@ def test_shares_are_what_counting_one_by_one_gives(study):
 
     assert found.profiles == pytest.approx(share(lattice.all_profiles(study.schema)))
     assert found.queries == pytest.approx(share(lattice.all_queries(study.schema)))
-    assert (found.queries_examined, found.queries_drawn) == (study.schema.mask_size, False)
+    assert (found.queries_examined, found.queries_drawn) == (study.schema.n_queries, False)
     supported = [min(rows_of(study, profile)) >= ENOUGH_ROWS for profile in study.profiles]
     assert found.people * study.counts.sum() == pytest.approx(study.counts[supported].sum())
 

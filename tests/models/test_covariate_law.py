@@ -142,7 +142,7 @@ def test_the_same_numbers_draw_the_same_people():
 def test_a_fitted_law_is_a_distribution(shape):
     schema = schema_of(*shape)
     rng = np.random.default_rng(1)
-    tables = [rng.multinomial(300, rng.dirichlet(np.ones(schema.exact_size))).astype(float) for _ in range(2)]
+    tables = [rng.multinomial(300, rng.dirichlet(np.ones(schema.n_profiles))).astype(float) for _ in range(2)]
     for law in fitted(schema, *tables):
         assert 0 <= law.seen < 1
         assert law.shares.sum() == pytest.approx(1)

@@ -152,7 +152,7 @@ def counted(networks=((0, 1), (0,), (1,), (2,)), draws=DRAWS, seed=0, own_rows=F
     With own rows, the types of counted profiles are halfway between the networks' and what the rows show.
     """
     rng = np.random.default_rng(seed)
-    inputs = SCHEMA.signs(EVERY)
+    inputs = SCHEMA.effect_coding(EVERY)
     trained = [random_network(inputs.shape[1], rng) for _ in range(1 + max(k for group in networks for k in group))]
     members = [[trained[k] for k in group] for group in networks]
     place = np.sort(rng.permutation(len(EVERY))[: len(EVERY) // 2])
@@ -174,7 +174,7 @@ def counted(networks=((0, 1), (0,), (1,), (2,)), draws=DRAWS, seed=0, own_rows=F
 
 def as_listed(mixing) -> ListedProfiles:
     """The same networks, classes and shares with every profile listed."""
-    inputs = SCHEMA.signs(EVERY)
+    inputs = SCHEMA.effect_coding(EVERY)
     place = np.ravel_multi_index(tuple(mixing.profiles.T), SCHEMA.shape)
     types, masses = [], []
     for member, networks in enumerate(mixing.networks):
@@ -224,7 +224,7 @@ def test_an_exact_query_with_rows_is_answered_by_its_own_types_and_else_by_the_n
     found = list(mixing.types(EVERY, np.array([0.3, 0.7]), members=4))
     place = np.ravel_multi_index(tuple(mixing.profiles.T), SCHEMA.shape)
     bare = np.setdiff1d(np.arange(len(EVERY)), place)
-    inputs = SCHEMA.signs(EVERY)
+    inputs = SCHEMA.effect_coding(EVERY)
     for member, types in enumerate(found):
         own = mixing.profile_types[member].astype(float)
         np.testing.assert_allclose(types[place], own / own.sum(axis=1, keepdims=True), atol=ROUNDING)
@@ -233,7 +233,7 @@ def test_an_exact_query_with_rows_is_answered_by_its_own_types_and_else_by_the_n
 
 
 def test_without_own_rows_every_member_answers_an_exact_query_by_its_networks():
-    mixing, inputs = counted(), SCHEMA.signs(EVERY)
+    mixing, inputs = counted(), SCHEMA.effect_coding(EVERY)
     for member, types in enumerate(mixing.types(EVERY, np.array([0.3, 0.7]), members=4)):
         np.testing.assert_allclose(types, mean_shares(mixing.networks[member], inputs), atol=1e-6)
 

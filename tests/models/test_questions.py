@@ -294,7 +294,7 @@ def test_exogenous_says_what_an_exact_profile_has_of_both_tables(unharmed):
 
 def test_many_covariates_can_be_refined_too(small_fits):
     population = populations.random_population("index", 1, covariates=15)
-    assert population.schema.exact_size > MOST_LISTED
+    assert population.schema.n_profiles > MOST_LISTED
     model = ResponseTypeModel().fit(population.sample(4000, 4000, seed=1))
     assert isinstance(model.mixing_, CountedProfiles)
     queries = [{}, {"z1": 1}, {"z1": 1, "z2": 0, "z3": 1}, dict.fromkeys(population.schema.names, 1)]

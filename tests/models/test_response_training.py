@@ -19,7 +19,7 @@ from pnsight.queries import lattice
 
 SCHEMA = Schema.binary("abc")
 PROFILES = lattice.all_profiles(SCHEMA)
-INPUTS = SCHEMA.signs(PROFILES)
+INPUTS = SCHEMA.effect_coding(PROFILES)
 TRUE = np.random.default_rng(8).dirichlet(np.full(8, 2.0), size=8)
 ROWS = 20_000
 """Rows of each profile in each arm and in the observational table."""

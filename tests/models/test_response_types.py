@@ -649,7 +649,7 @@ def wide(small_fits):
 
 
 def test_profiles_too_many_to_list_are_counted_and_drawn(wide):
-    assert wide.schema.exact_size == 2 * MOST_LISTED
+    assert wide.schema.n_profiles == 2 * MOST_LISTED
     assert isinstance(wide.mixing_, CountedProfiles)
     queries = ["", "1" + "X" * 14, "X" * 10 + "01010", "0" * 15, wide.schema.format(wide.study.profiles[:1])[0]]
     assert_answers_everything(wide, queries)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import pnsight
 from pnsight import simulation as populations
-from pnsight.data.profiles import distinct
+from pnsight.data.profiles import distinct_profiles
 from pnsight.data.study import Study
 from pnsight.errors import ModelError
 from pnsight.models.response_types import model as response_types
@@ -51,7 +51,7 @@ def few_covariates() -> Study:
     """Five of the mediator population's covariates."""
     study = populations.get("mediator").sample(experimental=3000, observational=2000, seed=1)
     schema = pnsight.Schema(study.schema.covariates[:5])
-    profiles, place = distinct(schema, study.profiles[:, :5])
+    profiles, place = distinct_profiles(schema, study.profiles[:, :5])
     counts = np.zeros((len(profiles), 8))
     np.add.at(counts, place, study.counts)
     return Study(schema, profiles, counts[:, :4], counts[:, 4:])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pnsight.data.profiles import Index
+from pnsight.data.profiles import ProfileLookup
 from pnsight.data.schema import OPEN, Covariate, Schema
 from pnsight.errors import LimitError
 from pnsight.queries import lattice
@@ -117,7 +117,7 @@ def test_profiles_are_found_in_a_list_in_any_order_even_where_they_are_too_many_
     rng = np.random.default_rng(width)
     profiles = rng.permutation(np.unique(rng.integers(0, 2, size=(200, width)), axis=0)).astype(np.int32)
     listed, others = profiles[: len(profiles) // 2 + 1], profiles[len(profiles) // 2 + 1 :]
-    index = Index(Schema.binary(f"z{j}" for j in range(width)), listed)
+    index = ProfileLookup(Schema.binary(f"z{j}" for j in range(width)), listed)
     order = rng.permutation(len(listed))
     np.testing.assert_array_equal(index.find(listed[order]), order)
     np.testing.assert_array_equal(index.find(others), np.full(len(others), -1))
@@ -125,7 +125,7 @@ def test_profiles_are_found_in_a_list_in_any_order_even_where_they_are_too_many_
 
 def test_nothing_is_found_in_an_empty_list():
     schema = Schema.binary("ab")
-    index = Index(schema, np.zeros((0, 2), np.int32))
+    index = ProfileLookup(schema, np.zeros((0, 2), np.int32))
     np.testing.assert_array_equal(index.find(lattice.all_profiles(schema)), [-1] * 4)
 
 
@@ -147,7 +147,7 @@ def test_spaces_list_every_query_once():
     exact, mask = lattice.all_profiles(schema), lattice.all_queries(schema)
     assert exact.tolist() == [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]
     assert schema.format(mask)[-1] == "XX"
-    assert len({tuple(row) for row in mask}) == len(mask) == schema.mask_size == 12
+    assert len({tuple(row) for row in mask}) == len(mask) == schema.n_queries == 12
     assert {tuple(row) for row in exact} == {tuple(row) for row in mask if OPEN not in row}
     assert lattice.SPACES.keys() == {"exact", "mask"}
 

@@ -100,7 +100,7 @@ def test_the_catalog_holds_the_four_populations_and_the_likely_intent_of_the_deg
 def test_ten_covariates_are_observed_in_the_papers_order(name):
     schema = populations.get(name).schema
     assert schema.names == tuple(f"z{i}" for i in range(1, 11))
-    assert (schema.exact_size, schema.mask_size) == (1024, 59049)
+    assert (schema.n_profiles, schema.n_queries) == (1024, 59049)
 
 
 @pytest.mark.parametrize(

@@ -10,25 +10,25 @@ import numpy.typing as npt
 from pnsight.data.schema import Codes, Schema
 
 
-def distinct(schema: Schema, codes: Codes) -> tuple[Codes, npt.NDArray[np.intp]]:
+def distinct_profiles(schema: Schema, codes: Codes) -> tuple[Codes, npt.NDArray[np.intp]]:
     """The distinct rows of profile codes in order, and where each row is among them."""
     if not schema.shape:
         return codes[:1], np.zeros(len(codes), dtype=np.intp)
-    if schema.exact_size > np.iinfo(np.int64).max:
+    if schema.n_profiles > np.iinfo(np.int64).max:
         found, place = np.unique(codes, axis=0, return_inverse=True)
         return found, place.ravel()
-    numbers, place = np.unique(exact_position(schema, codes), return_inverse=True)
+    numbers, place = np.unique(profile_index(schema, codes), return_inverse=True)
     return np.stack(np.unravel_index(numbers, schema.shape), axis=1).astype(np.int32), place
 
 
-def exact_position(schema: Schema, codes: Codes) -> npt.NDArray[np.intp]:
+def profile_index(schema: Schema, codes: Codes) -> npt.NDArray[np.intp]:
     """Row of each profile in the order of `lattice.all_profiles`."""
     if not schema.shape:
         return np.zeros(len(codes), dtype=np.intp)
     return np.asarray(np.ravel_multi_index(tuple(codes.T), schema.shape), dtype=np.intp)
 
 
-class Index:
+class ProfileLookup:
     """Finds profiles in a list of distinct ones."""
 
     def __init__(self, schema: Schema, profiles: Codes) -> None:
@@ -47,6 +47,6 @@ class Index:
 
     def _numbers(self, profiles: Codes) -> npt.NDArray[Any]:
         """Something to sort by that only equal profiles share: a number, or their bytes where numbers end."""
-        if self._schema.exact_size <= np.iinfo(np.int64).max:
-            return exact_position(self._schema, profiles)
+        if self._schema.n_profiles <= np.iinfo(np.int64).max:
+            return profile_index(self._schema, profiles)
         return np.ascontiguousarray(profiles, dtype=np.int32).view(f"S{4 * profiles.shape[1]}").ravel()

@@ -71,7 +71,7 @@ def _text_label(text: str) -> str | None:
     return _float_label(float(text)) if _DECIMAL.fullmatch(text) else text
 
 
-def level_order(levels: Iterable[str]) -> tuple[str, ...]:
+def sort_levels(levels: Iterable[str]) -> tuple[str, ...]:
     """Levels sorted as numbers when all of them are numbers, else as words."""
     found = sorted(set(levels))
     if all(_NUMBER.fullmatch(text) for text in found):
@@ -101,19 +101,19 @@ class Covariate:
     edges
         For a column of numbers that was cut into bands: the edges, of which the outer ones may be infinite. The first
         levels are the bands. An edge belongs to the band above it, the last edge to the last band.
-    merged
+    rare_levels
         Rare levels that became the level ``other``.
     """
 
     name: str
     levels: tuple[str, ...]
     edges: tuple[float, ...] | None = None
-    merged: tuple[str, ...] = ()
+    rare_levels: tuple[str, ...] = ()
 
     @cached_property
     def _code_of(self) -> dict[str, int]:
         found = {level: code for code, level in enumerate(self.levels)}
-        return {**dict.fromkeys(self.merged, found.get(OTHER, OPEN)), **found}
+        return {**dict.fromkeys(self.rare_levels, found.get(OTHER, OPEN)), **found}
 
     def code(self, value: Any) -> int:
         """The code of a level, or of the band a number lies in; a missing value is open."""
@@ -180,17 +180,17 @@ class Schema:
         return tuple(len(covariate.levels) for covariate in self.covariates)
 
     @cached_property
-    def exact_size(self) -> int:
+    def n_profiles(self) -> int:
         """Number of exact queries (profiles)."""
         return math.prod(self.shape)
 
     @cached_property
-    def mask_size(self) -> int:
+    def n_queries(self) -> int:
         """Number of all queries, each covariate fixed or open."""
         return math.prod(levels + 1 for levels in self.shape)
 
     @cached_property
-    def compact(self) -> bool:
+    def single_character(self) -> bool:
         """Whether a query can be written as one character a covariate."""
         levels = [level for covariate in self.covariates for level in covariate.levels]
         return bool(levels) and all(
@@ -286,7 +286,7 @@ class Schema:
         if not text.strip():
             return [OPEN] * len(self.names)
         pieces = split_unescaped(text, ",")
-        if self.compact and len(pieces) == 1 and len(split_unescaped(text, "=")) == 1:
+        if self.single_character and len(pieces) == 1 and len(split_unescaped(text, "=")) == 1:
             return self._parse_compact(text.strip())
         fixed: dict[str, str] = {}
         for piece in pieces:
@@ -336,7 +336,7 @@ class Schema:
 
     def format(self, codes: Codes) -> list[str]:
         """Queries as text: one character a covariate where that is possible, else ``name=level``."""
-        if not self.compact:
+        if not self.single_character:
             return [str(self.query(row)) for row in codes]
         symbols = [np.array([*covariate.levels, OPEN_SYMBOL]) for covariate in self.covariates]
         characters = np.stack([table[codes[:, j]] for j, table in enumerate(symbols)], axis=1)
@@ -356,7 +356,7 @@ class Schema:
         ]
         return np.concatenate([np.empty((len(codes), 0), dtype=np.float32), *blocks], axis=1)
 
-    def signs(self, codes: Codes) -> npt.NDArray[np.float32]:
+    def effect_coding(self, codes: Codes) -> npt.NDArray[np.float32]:
         """Profiles as +1 and -1: one column for a covariate of two levels, one a level for more, none for fewer."""
         blocks = [
             np.eye(levels, dtype=np.float32)[codes[:, j], 1 if levels <= 2 else 0 :] * 2 - 1

@@ -156,13 +156,13 @@ def _end(by: By) -> Literal["lower", "upper"]:
 
 def _candidates(schema: Schema, most: int) -> tuple[Codes, str]:
     """Queries to look at, and which those are in words."""
-    if schema.mask_size <= most:
-        return lattice.all_queries(schema), f"all {schema.mask_size:,} groups were looked at"
+    if schema.n_queries <= most:
+        return lattice.all_queries(schema), f"all {schema.n_queries:,} groups were looked at"
     fixed = max(k for k in range(MOST_FIXED + 1) if lattice.n_queries_fixing_at_most(schema, k) <= most)
     found = lattice.queries_fixing_at_most(schema, fixed)
     return found, (
         f"{len(found):,} groups that fix up to {number_of(fixed, 'covariate')} were looked at; all "
-        f"{schema.mask_size:,} are too many"
+        f"{schema.n_queries:,} are too many"
     )
 
 

@@ -175,7 +175,7 @@ def select(
 
 def possible_profiles(study: Study) -> Codes:
     """All profiles if they can be listed, else those that have rows."""
-    return lattice.all_profiles(study.schema) if study.schema.exact_size <= MOST_LISTED else study.profiles
+    return lattice.all_profiles(study.schema) if study.schema.n_profiles <= MOST_LISTED else study.profiles
 
 
 def _net(model: Model, codes: Codes) -> FloatArray:

@@ -14,7 +14,7 @@ import numpy as np
 
 from pnsight._text import as_records, percent
 from pnsight.data.law import FloatArray
-from pnsight.data.profiles import distinct
+from pnsight.data.profiles import distinct_profiles
 from pnsight.data.schema import Codes, Schema
 from pnsight.data.study import Study
 from pnsight.diagnostics.covariate_differences import Contrast, combined, contrast, place
@@ -170,7 +170,7 @@ def _surprising(one: Association, looks: int) -> bool:
 def _strata(schema: Schema, profiles: Codes, given: list[int]) -> Places:
     """People who are alike in the given covariates have the same number."""
     part = Schema(tuple(schema.covariates[j] for j in given))
-    return distinct(part, profiles[:, given])[1]
+    return distinct_profiles(part, profiles[:, given])[1]
 
 
 def _treated_range(arms: FloatArray, codes: Codes) -> tuple[float, float]:

@@ -286,8 +286,8 @@ def _covariate_out(covariate: Covariate) -> dict[str, Any]:
     description: dict[str, Any] = {"name": covariate.name, "levels": list(covariate.levels)}
     if covariate.edges is not None:
         description["edges"] = [edge if math.isfinite(edge) else None for edge in covariate.edges]
-    if covariate.merged:
-        description["merged"] = list(covariate.merged)
+    if covariate.rare_levels:
+        description["merged"] = list(covariate.rare_levels)
     return description
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight.data.law import FloatArray
-from pnsight.data.profiles import exact_position
+from pnsight.data.profiles import profile_index
 from pnsight.data.schema import OPEN, OPEN_SYMBOL, Codes, Schema
 from pnsight.errors import LimitError
 
@@ -88,7 +88,7 @@ def roll_up(schema: Schema, profiles: Codes, values: FloatArray) -> FloatArray:
 
     `values` has shape (profiles, k). Each axis gets its open entry as the sum over its levels, in place.
     """
-    _check_size(schema, schema.mask_size)
+    _check_size(schema, schema.n_queries)
     width = values.shape[1]
     if not schema.shape:
         return np.asarray(values.sum(axis=0, keepdims=True))
@@ -119,8 +119,8 @@ def sum_over(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray
         return _sum_by_matching(queries, profiles, values)
     alike = _group_by_pattern(queries)
     by_pass = len(alike) * one_pass
-    by_roll_up = _ROLL_UP_COST * schema.mask_size * values.shape[1]
-    if schema.mask_size <= MAX_QUERIES and by_roll_up < min(by_matching, by_pass):
+    by_roll_up = _ROLL_UP_COST * schema.n_queries * values.shape[1]
+    if schema.n_queries <= MAX_QUERIES and by_roll_up < min(by_matching, by_pass):
         return roll_up(schema, profiles, values)[_query_index(schema, queries)]
     if by_matching <= by_pass:
         return _sum_by_matching(queries, profiles, values)
@@ -144,9 +144,9 @@ def _group_by_pattern(queries: Codes) -> list[npt.NDArray[np.intp]]:
 
 def _sum_by_profile_index(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray) -> FloatArray:
     """Sums for queries that fix every covariate of the schema."""
-    if schema.exact_size <= np.iinfo(np.int64).max:
-        at, present = exact_position(schema, queries), exact_position(schema, profiles)
-        return _sum_by_index(at, present, values, schema.exact_size)
+    if schema.n_profiles <= np.iinfo(np.int64).max:
+        at, present = profile_index(schema, queries), profile_index(schema, profiles)
+        return _sum_by_index(at, present, values, schema.n_profiles)
     return _sum_by_matching(queries, profiles, values)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight.data.law import RESPONSE_TYPES, FloatArray, Law
-from pnsight.data.profiles import distinct
+from pnsight.data.profiles import distinct_profiles
 from pnsight.data.schema import Codes, QueryLike, Schema
 from pnsight.data.study import Study, cell_counts
 from pnsight.errors import LimitError, PopulationError
@@ -132,9 +132,9 @@ class Population:
 
     @cached_property
     def _weighted_types(self) -> tuple[Codes, FloatArray]:
-        if self.schema.exact_size > _MOST_PROFILES:
+        if self.schema.n_profiles > _MOST_PROFILES:
             raise LimitError(
-                f"population {self.name!r} has {self.schema.exact_size:,} profiles, more than the {_MOST_PROFILES:,} "
+                f"population {self.name!r} has {self.schema.n_profiles:,} profiles, more than the {_MOST_PROFILES:,} "
                 "that are summed exactly; ask for the law of single profiles instead."
             )
         profiles = lattice.all_profiles(self.schema)
@@ -197,7 +197,7 @@ class Population:
         """The same rows as `tables`, counted."""
         _check_sizes(experimental, observational, assignment)
         rows = self._rows(experimental, seed, 0, assignment), self._rows(observational, seed, 1, None)
-        profiles, place = distinct(self.schema, np.concatenate([profiles for profiles, _, _ in rows]))
+        profiles, place = distinct_profiles(self.schema, np.concatenate([profiles for profiles, _, _ in rows]))
         places = place[:experimental], place[experimental:]
         counts = [cell_counts(at, len(profiles), x, y) for at, (_, x, y) in zip(places, rows, strict=True)]
         return Study(self.schema, profiles, counts[0], counts[1])
@@ -207,7 +207,7 @@ class Population:
     ) -> tuple[Codes, npt.NDArray[np.int8], npt.NDArray[np.int8]]:
         rng = np.random.default_rng([seed, table])
         profiles = self.covariates.draw(rng, rows)
-        present, place = distinct(self.schema, profiles)
+        present, place = distinct_profiles(self.schema, profiles)
         edges = np.cumsum(self.types(present), axis=1)[:, :-1]
         kind = RESPONSE_TYPES[(rng.random(rows)[:, None] >= edges[place]).sum(axis=1)]
         x = kind[:, 0] if assignment is None else rng.random(rows) < assignment

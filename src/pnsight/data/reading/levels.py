@@ -9,7 +9,7 @@ import numpy as np
 
 from pnsight._text import count_text
 from pnsight.data.reading.grouped_table import Counted
-from pnsight.data.schema import MISSING, OTHER, Covariate, Schema, band_labels, level_order
+from pnsight.data.schema import MISSING, OTHER, Covariate, Schema, band_labels, sort_levels
 from pnsight.errors import TableError, listed
 
 Missing: TypeAlias = Literal["error", "drop", "level"]
@@ -101,7 +101,7 @@ def schema_of(
     """Levels in order, with ``other`` and ``missing`` last; bands are all there, with or without rows."""
     return Schema(
         tuple(
-            Covariate(name, _levels(tables, name, edges.get(name)), edges.get(name), level_order(rare.get(name, ())))
+            Covariate(name, _levels(tables, name, edges.get(name)), edges.get(name), sort_levels(rare.get(name, ())))
             for name in tables[0].covariates
         )
     )
@@ -109,7 +109,7 @@ def schema_of(
 
 def _levels(tables: Sequence[Counted], name: str, edges: tuple[float, ...] | None) -> tuple[str, ...]:
     found = {level for table in tables for level in table.covariates[name].present()}
-    plain = level_order(found - {OTHER, MISSING}) if edges is None else band_labels(edges)
+    plain = sort_levels(found - {OTHER, MISSING}) if edges is None else band_labels(edges)
     return (*plain, *(level for level in (OTHER, MISSING) if level in found))
 
 

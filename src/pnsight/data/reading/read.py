@@ -10,7 +10,7 @@ import numpy as np
 from pnsight._progress import Progress, silent
 from pnsight._text import count_text
 from pnsight.data.law import FloatArray
-from pnsight.data.profiles import distinct
+from pnsight.data.profiles import distinct_profiles
 from pnsight.data.reading.binning import Bands, check_bands, learn_edges
 from pnsight.data.reading.column_roles import Parts, share_out
 from pnsight.data.reading.engine import Countable, Span
@@ -25,7 +25,7 @@ from pnsight.data.reading.levels import (
     without_missing,
 )
 from pnsight.data.reading.open_table import Table, open_table
-from pnsight.data.schema import Codes, Schema, label, level_order
+from pnsight.data.schema import Codes, Schema, label, sort_levels
 from pnsight.data.study import MOST_ROWS, Study, cell_counts
 from pnsight.errors import TableError, did_you_mean, listed
 
@@ -184,7 +184,7 @@ def _counted(
 
 def _truth_table(column: str, what: str, argument: str, true_level: Any, tables: list[Column]) -> dict[str, int]:
     """Which labels of a binary column mean 1 and which 0."""
-    found = level_order(value for table in tables for value in table.present())
+    found = sort_levels(value for table in tables for value in table.present())
     if not found:
         raise TableError(f"{what} column {column!r} has no value in any row; name the column that says it.")
     if true_level is None and found and all(value in _TRUTH for value in found):
@@ -229,7 +229,7 @@ def _profiles(
 ) -> tuple[Codes, list[FloatArray]]:
     """Distinct profiles over all tables, and each table's counts for them."""
     coded = [_codes(schema, table) for table in tables]
-    profiles, place = distinct(schema, np.concatenate(coded))
+    profiles, place = distinct_profiles(schema, np.concatenate(coded))
     places = np.split(place, np.cumsum([len(codes) for codes in coded])[:-1])
     counts = []
     for table, at in zip(tables, places, strict=True):
@@ -271,8 +271,8 @@ def _notes(schema: Schema, asked: Mapping[str, int | tuple[float, ...]]) -> list
         wanted, found = asked.get(covariate.name), len(covariate.edges or ()) - 1
         if isinstance(wanted, int) and found < wanted:
             notes.append(f"{covariate.name} has {found} bands, not {wanted}: many rows share a number")
-        if covariate.merged:
-            notes.append(f"{covariate.name}: rare levels that became 'other': {listed(covariate.merged)}")
+        if covariate.rare_levels:
+            notes.append(f"{covariate.name}: rare levels that became 'other': {listed(covariate.rare_levels)}")
         if len(covariate.levels) == 1:
             notes.append(f"{covariate.name} is {covariate.levels[0]} in every row; it is kept, but tells no one apart")
     return notes

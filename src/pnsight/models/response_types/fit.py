@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pnsight._progress import Progress, part
 from pnsight.data.law import COUNTED_CELLS, FloatArray
-from pnsight.data.profiles import exact_position
+from pnsight.data.profiles import profile_index
 from pnsight.data.schema import Codes
 from pnsight.data.study import Study
 from pnsight.models.mlp_numpy import Layers, mean_shares, shares
@@ -82,7 +82,7 @@ class Fitting:
         self.study, self.intervals, self.progress = study, intervals, progress
         self.rng = np.random.default_rng([seed, 4])
         self.counts = study.eight_counts
-        self.inputs = study.schema.signs(study.profiles)
+        self.inputs = study.schema.effect_coding(study.profiles)
         many = len(study.profiles) > MANY_PROFILES
         self.ladder: Sequence[Rung] = (SHORT_LADDER if many else LADDER) if self.inputs.shape[1] else LADDER[:1]
         self.folds, self.networks = (FEW_FOLDS, FEW_NETWORKS) if many else (FOLDS, NETWORKS)
@@ -112,7 +112,7 @@ class Fitting:
             members += self._simulated(weights, plausible, strength)
             foretold = [posterior(*pair, strength) for pair in zip(centres, training, strict=True)]
             factor = self._factor(members[1:], 1 / np.square(weights).sum(), strength, foretold, held_out)
-        mixing = (self._listed if self.study.schema.exact_size <= MOST_LISTED else self._counted)(
+        mixing = (self._listed if self.study.schema.n_profiles <= MOST_LISTED else self._counted)(
             members, laws, strength
         )
         rungs = [(str(rung), float(b), float(w)) for rung, b, w in zip(self.ladder, behind, weights, strict=True)]
@@ -193,8 +193,8 @@ class Fitting:
     ) -> ListedProfiles:
         schema, profiles = self.study.schema, self.study.profiles
         every = lattice.all_profiles(schema)
-        place = exact_position(schema, profiles)
-        inputs = schema.signs(every)
+        place = profile_index(schema, profiles)
+        inputs = schema.effect_coding(every)
         types, masses = [], []
         for networks, counts in members:
             found = mean_shares(networks, inputs)

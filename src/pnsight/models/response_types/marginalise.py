@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight.data.law import FloatArray
-from pnsight.data.profiles import Index
+from pnsight.data.profiles import ProfileLookup
 from pnsight.data.schema import OPEN, Codes, Schema
 from pnsight.models.mlp_numpy import Layers, mean_shares
 from pnsight.models.response_types.latent_classes import LatentClasses
@@ -112,7 +112,7 @@ class ListedProfiles(Mixing):
     def _in_groups(self, codes: Codes, weights: FloatArray, members: int, values: Values) -> Iterator[FloatArray]:
         """Means of as many members at a time as there is room for, shape (some members, queries, k)."""
         flat = self._weighed(tuple(map(float, weights)), members, values)
-        cells = min(self.schema.mask_size, max(len(codes), len(flat)))
+        cells = min(self.schema.n_queries, max(len(codes), len(flat)))
         at_once = max(1, _SUMMED_VALUES // (_MOST_VALUES * cells))
         for start in range(0, members, at_once):
             group = flat[:, start : start + at_once]
@@ -153,8 +153,8 @@ class ListedProfiles(Mixing):
     def from_arrays(cls, schema: Schema, arrays: Arrays) -> ListedProfiles:
         """What `arrays` described."""
         types, masses = arrays["profile_types"], arrays["masses"]
-        if {types.shape[1], masses.shape[2]} != {schema.exact_size}:
-            raise ValueError(f"arrays of {types.shape[1]} profiles do not fit covariates of {schema.exact_size}")
+        if {types.shape[1], masses.shape[2]} != {schema.n_profiles}:
+            raise ValueError(f"arrays of {types.shape[1]} profiles do not fit covariates of {schema.n_profiles}")
         return cls(schema, types, masses)
 
 
@@ -249,7 +249,7 @@ class CountedProfiles(Mixing):
         if members > 1 and len(covered):
             some = covered[:: -(-len(covered) // SPREAD_PROFILES)]
             weights = shares[0, some] * (shares[0, covered].sum() / max(shares[0, some].sum(), 1e-30))
-            asked = _Asked(self.schema.signs(self.profiles[some]), some)
+            asked = _Asked(self.schema.effect_coding(self.profiles[some]), some)
             total += self._differences(asked, self._answer(0, asked), weights, values, members)
         return np.asarray(total)
 
@@ -285,11 +285,11 @@ class CountedProfiles(Mixing):
 
     def _asked(self, profiles: Codes) -> _Asked:
         """Profiles as networks see them, and where they are among those counted."""
-        return _Asked(self.schema.signs(profiles), self._index.find(profiles))
+        return _Asked(self.schema.effect_coding(profiles), self._index.find(profiles))
 
     @cached_property
-    def _index(self) -> Index:
-        return Index(self.schema, self.profiles)
+    def _index(self) -> ProfileLookup:
+        return ProfileLookup(self.schema, self.profiles)
 
     def arrays(self) -> Arrays:
         """Types, shares, classes, networks and random numbers."""
@@ -337,7 +337,7 @@ class CountedProfiles(Mixing):
         types = arrays["profile_types"].reshape(-1, len(profiles), 8)
         if len(types) not in (1, len(networks)):
             raise ValueError(f"types of {len(types)} members do not fit networks of {len(networks)}")
-        inputs, columns = networks[0][0][0][0].shape[1], schema.signs(profiles[:0]).shape[1]
+        inputs, columns = networks[0][0][0][0].shape[1], schema.effect_coding(profiles[:0]).shape[1]
         if inputs != columns:
             raise ValueError(f"networks of {inputs} inputs do not fit covariates of {columns}")
         return cls(schema, profiles, types, counted, seen, smooth, networks, uniform)

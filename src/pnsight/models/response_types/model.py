@@ -238,7 +238,7 @@ class ResponseTypeModel(LawModel):
         self.choices_ = Choices.from_plain(data)
         self.mixing_ = (
             ListedProfiles.from_arrays(study.schema, arrays)
-            if study.schema.exact_size <= MOST_LISTED
+            if study.schema.n_profiles <= MOST_LISTED
             else CountedProfiles.from_arrays(study.schema, study.profiles, arrays)
         )
         self._refuse_misfit()

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight.data.law import FloatArray
-from pnsight.data.profiles import exact_position
+from pnsight.data.profiles import profile_index
 from pnsight.data.schema import Codes
 from pnsight.data.study import Study
 from pnsight.models.mlp_numpy import mean_shares
@@ -83,7 +83,7 @@ def recounted(mixing: Mixing, recount: Recount, profiles: Codes) -> Mixing:
     if isinstance(mixing, CountedProfiles):
         return _counted(mixing, recount)
     assert isinstance(mixing, ListedProfiles)
-    place = exact_position(mixing.schema, profiles)
+    place = profile_index(mixing.schema, profiles)
     types, masses = _listed_types(mixing, recount, place), _listed_masses(mixing, recount, place)
     return replace(mixing, profile_types=types, masses=masses)
 
@@ -116,7 +116,7 @@ def _counted(mixing: CountedProfiles, recount: Recount) -> CountedProfiles:
     left = recount.after.any(axis=1)
     types, counted = mixing.profile_types.copy(), mixing.counted.copy()
     changed = recount.changed & left
-    inputs = mixing.schema.signs(mixing.profiles[changed])
+    inputs = mixing.schema.effect_coding(mixing.profiles[changed])
     for member in recount.own[recount.own < len(types)]:
         centre = mean_shares(mixing.networks[member], inputs)
         types[member, changed] = posterior(centre, recount.after[changed], recount.strength)

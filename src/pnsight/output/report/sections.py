@@ -66,7 +66,7 @@ class Asked:
         """
         learned = self.model.study.withheld is not None and not isinstance(self.model, PlugIn)
         options |= {"least_support": 0} if learned else {}
-        listed = self.model.schema.exact_size <= MOST_LISTED
+        listed = self.model.schema.n_profiles <= MOST_LISTED
         most = MOST_CANDIDATES if listed else MOST_WIDE_CANDIDATES
         return rank(self.model, self.top, by, most_candidates=most, level=self.level, **options)
 

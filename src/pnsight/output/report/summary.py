@@ -147,7 +147,7 @@ def _data(study: Study) -> Data:
 
 
 def _described(covariate: Covariate) -> Described:
-    return Described(covariate.name, covariate.levels, covariate.edges, covariate.merged)
+    return Described(covariate.name, covariate.levels, covariate.edges, covariate.rare_levels)
 
 
 def _checked(study: Study) -> Checked:
