@@ -15,7 +15,7 @@ from statistics import median
 from typing import TypeVar
 
 import pnsight
-from pnsight._text import aligned
+from pnsight._text import format_table
 from pnsight.simulation import Population
 
 ROWS = 200_000
@@ -72,7 +72,7 @@ def growth(population: Population) -> str:
         line |= {"in all": f"{sum(stages.seconds.values()):.1f}"}
         for name, text in line.items():
             columns.setdefault(name, []).append(text)
-    return aligned(columns)
+    return format_table(columns)
 
 
 class Stages:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import pnsight
-from pnsight._text import aligned
+from pnsight._text import format_table
 from pnsight.data.law import COUNTED_CELLS, FloatArray
 from pnsight.data.schema import Codes
 from pnsight.decisions import NOT, TREAT, UNCERTAIN, decided
@@ -68,7 +68,7 @@ def main() -> None:
             done = [row["group"] for row in read(given.results) if _of(row) == (setting.population.name, seed)]
             for row in outcomes(setting, seed, [group for group in GROUPS if group not in done]):
                 write(given.results, row)
-    print(aligned(summary(read(given.results))))
+    print(format_table(summary(read(given.results))))
 
 
 def _of(row: Row) -> tuple[str, int]:

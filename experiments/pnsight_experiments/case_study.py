@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pnsight import simulation as populations
-from pnsight._progress import Progress, silent
+from pnsight._progress import Progress, no_progress
 from pnsight.data.law import FloatArray
 from pnsight.decisions import decisions
 from pnsight.models import ExactMLP, MaskMLP, PlugIn, ResponseTypeModel
@@ -24,7 +24,7 @@ THETA = 0.5
 
 
 def case_study(
-    budget: int = 200_000, seed: int = 1, threshold: int = 300, progress: Progress = silent, epochs: int = 2000
+    budget: int = 200_000, seed: int = 1, threshold: int = 300, progress: Progress = no_progress, epochs: int = 2000
 ) -> dict[str, list[Any]]:
     """Bounds and decisions by oracle, plug-in, Exact-MLP (for the exact profile), Mask-MLP and response types."""
     population = populations.get("mediator")

@@ -6,7 +6,7 @@ import jax
 import numpy as np
 import pytest
 
-from pnsight._progress import silent
+from pnsight._progress import no_progress
 from pnsight.data.law import COUNTED_CELLS, Law
 from pnsight.data.schema import Schema
 from pnsight.models import mlp_jax as networks
@@ -34,7 +34,7 @@ RUNGS = (CONSTANT, ONE_INDEX, FULL)
 
 
 def trained(*members, counts=(COUNTS,), inputs=INPUTS):
-    return train_members(inputs, counts, members, silent)
+    return train_members(inputs, counts, members, no_progress)
 
 
 def assert_same(one, other):

@@ -15,7 +15,7 @@ import web_models
 from cases import CASES, MEN, POOLED, WOMEN
 from pnsight import PlugIn, ResponseTypeModel
 from pnsight import simulation as populations
-from pnsight._progress import silent
+from pnsight._progress import no_progress
 from pnsight.data.law import COUNTED_CELLS, Law
 from pnsight.data.schema import OPEN, Covariate, Schema
 from pnsight.data.study import Study
@@ -246,7 +246,7 @@ def test_each_simulated_study_has_its_law_and_two_fits_to_the_same_people(model)
 
 
 def test_laws_are_those_of_plausible_rungs_and_fits_have_the_rungs_of_the_estimate(study, monkeypatch):
-    fitting = response_fitting.Fitting(study, 0, True, silent)
+    fitting = response_fitting.Fitting(study, 0, True, no_progress)
     asked = []
 
     def note(sources, pairs, stage):
@@ -264,7 +264,7 @@ def test_laws_are_those_of_plausible_rungs_and_fits_have_the_rungs_of_the_estima
 
 
 def test_held_out_scores_count_a_profile_by_the_root_of_its_rows(study):
-    fitting = response_fitting.Fitting(study, 0, True, silent)
+    fitting = response_fitting.Fitting(study, 0, True, no_progress)
     rows = fitting.counts.sum(axis=1)
     even = np.full((2, len(rows), 8), 1 / 8)
     part = np.floor(fitting.counts / 4)
@@ -313,7 +313,7 @@ def test_members_that_are_no_simulated_studies_are_refused(model):
 
 
 def test_simulated_studies_have_the_rows_of_this_one_and_the_outcomes_of_the_law(study):
-    fitting = response_fitting.Fitting(study, 0, True, silent)
+    fitting = response_fitting.Fitting(study, 0, True, no_progress)
     law = np.tile([0.8, 0.2, 0.3, 0.7, 0.4, 0.3, 0.2, 0.1], (8, 1))
     drawn = fitting._drawn(law).sum(axis=0)
     rows = study.counts.sum(axis=0)

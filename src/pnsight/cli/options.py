@@ -10,7 +10,7 @@ from typing import Annotated, TypeAlias, TypeVar
 
 import typer
 
-from pnsight.errors import QueryError, or_a_share
+from pnsight.errors import QueryError, percent_hint
 
 
 class Format(StrEnum):
@@ -66,7 +66,7 @@ def within(low: float, high: float = math.inf) -> Callable[[Number], Number]:
 
     def check(value: Number) -> Number:
         if value is not None and not low <= value <= high:
-            meant = or_a_share(value) if high == 1 else "."
+            meant = percent_hint(value) if high == 1 else "."
             raise typer.BadParameter(f"{value} was given; expected {expected}{meant}")
         return value
 

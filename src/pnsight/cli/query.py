@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 import pnsight
-from pnsight._tabular import beside
+from pnsight._tabular import prepend_columns
 from pnsight.cli.options import (
     AskedQuantityOption,
     AssumeOption,
@@ -62,7 +62,7 @@ def query(
         say(f"bounds on {answer.quantity}")
     for note in answer.notes:
         say(note)
-    emit(beside(answer.columns(), kept), format, out)
+    emit(prepend_columns(answer.columns(), kept), format, out)
 
 
 def how_to_answer(

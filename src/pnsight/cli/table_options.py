@@ -12,7 +12,7 @@ from pnsight._text import count_text
 from pnsight.cli.options import within
 from pnsight.cli.output import say
 from pnsight.cli.progress_bar import bar
-from pnsight.errors import listed
+from pnsight.errors import join_names
 
 
 class Missing(StrEnum):
@@ -96,7 +96,7 @@ def read_tables(
     for note in study.notes:
         say(f"note: {note}")
     if study.ignored:
-        say(f"not used, since only one table has them: {listed(study.ignored)}")
+        say(f"not used, since only one table has them: {join_names(study.ignored)}")
     return study
 
 

@@ -20,7 +20,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
 
-from pnsight.errors import QueryError, did_you_mean, listed
+from pnsight.errors import QueryError, did_you_mean, join_names
 
 OPEN = -1
 OTHER, MISSING = "other", "missing"
@@ -128,7 +128,7 @@ class Covariate:
         if code is None:
             numbers = ", or give a number" if self.edges else ""
             raise QueryError(
-                f"covariate {self.name!r} has no level {text!r}; it has {listed(self.levels)}{numbers}."
+                f"covariate {self.name!r} has no level {text!r}; it has {join_names(self.levels)}{numbers}."
                 + did_you_mean(text, self.levels)
             )
         return code
@@ -137,7 +137,7 @@ class Covariate:
         if not edges[0] <= number <= edges[-1]:
             raise QueryError(
                 f"covariate {self.name!r} cannot be {_float_label(number)}: its bands go from {_float_label(edges[0])} "
-                f"to {_float_label(edges[-1])}; give a number between them, or one of {listed(self.levels)}."
+                f"to {_float_label(edges[-1])}; give a number between them, or one of {join_names(self.levels)}."
             )
         return bisect_right(edges, number, 1, len(edges) - 1) - 1
 
@@ -207,7 +207,7 @@ class Schema:
         for candidate in (name, name.strip()):
             if candidate in self.names:
                 return self.names.index(candidate)
-        known = f"the covariates are {listed(self.names)}." if self.names else "there are no covariates."
+        known = f"the covariates are {join_names(self.names)}." if self.names else "there are no covariates."
         raise QueryError(f"no covariate is called {name!r}; {known}" + did_you_mean(name, self.names))
 
     # --- reading queries -------------------------------------------------------------------------------
@@ -256,8 +256,8 @@ class Schema:
         absent = [name for name in self.names if name not in columns]
         if self.names and len(absent) == len(self.names):
             raise QueryError(
-                f"the queries have the columns {listed(columns)}, but none of them is a covariate; "
-                f"the covariates are {listed(self.names)}."
+                f"the queries have the columns {join_names(columns)}, but none of them is a covariate; "
+                f"the covariates are {join_names(self.names)}."
             )
         folded = {name.strip().casefold(): name for name in absent}
         for column in columns:
@@ -311,7 +311,7 @@ class Schema:
         if len(text) != len(self.names):
             raise QueryError(
                 f"query {text!r} has {len(text)} characters, but there are {len(self.names)} covariates "
-                f"({listed(self.names)}): give one character for each, {OPEN_SYMBOL} for open, or name=level pairs."
+                f"({join_names(self.names)}): give one character for each, {OPEN_SYMBOL} for open, or name=level pairs."
             )
         symbols = [None if symbol in _OPEN_SYMBOLS else symbol for symbol in text]
         return [covariate.code(symbol) for covariate, symbol in zip(self.covariates, symbols, strict=True)]

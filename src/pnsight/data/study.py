@@ -13,7 +13,7 @@ from pnsight import _markup as markup
 from pnsight._text import count_text, number_of
 from pnsight.data.law import FloatArray
 from pnsight.data.schema import Codes, Schema
-from pnsight.errors import ModelError, listed
+from pnsight.errors import ModelError, join_names
 
 People: TypeAlias = Literal["observational", "experimental", "pooled"]
 """Whose people are meant: those of a table, or of both together. An experiment alone is its own population."""
@@ -25,7 +25,7 @@ MOST_ROWS = 2**53
 def refuse_unknown_people(population: str) -> None:
     """A population that is none of `People` is the user's mistake."""
     if population not in get_args(People):
-        raise ModelError(f"population is {population!r}; expected {listed(get_args(People))}.")
+        raise ModelError(f"population is {population!r}; expected {join_names(get_args(People))}.")
 
 
 def cell_counts(
@@ -182,7 +182,7 @@ class Study:
             "observational rows": observational,
             "treatment": f"{self.treatment}; treated means {self.treated}",
             "outcome": f"{self.outcome}; to respond means {self.success}",
-            "covariates (levels)": listed(covariates) or "none",
+            "covariates (levels)": join_names(covariates) or "none",
             "distinct profiles": f"{len(self.profiles):,}",
             "left out": "; ".join(left_out),
             "notes": "; ".join([*self.notes, *([self.withheld.note] if self.withheld else [])]),

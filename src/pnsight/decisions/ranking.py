@@ -12,7 +12,7 @@ from pnsight._text import number_of
 from pnsight.data.law import FloatArray
 from pnsight.data.schema import OPEN, Codes, Schema
 from pnsight.decisions.winners_curse import LEAST_TOLD, NOT_KNOWN, overestimation
-from pnsight.errors import QueryError, listed
+from pnsight.errors import QueryError, join_names
 from pnsight.estimands.resolve import ROUNDING
 from pnsight.models import Model
 from pnsight.models.base import least_rows
@@ -180,7 +180,7 @@ def best_more_general(codes: Codes, merit: FloatArray) -> FloatArray:
 
 def _refuse_bad_arguments(top: int, by: str, margin: float, least_share: float, most_candidates: int) -> None:
     if by not in get_args(By):
-        raise QueryError(f"cannot rank by {by!r}; expected {listed(get_args(By))}.")
+        raise QueryError(f"cannot rank by {by!r}; expected {join_names(get_args(By))}.")
     if top < 1:
         raise QueryError(f"the top {top} are asked for; give a number of at least 1.")
     if most_candidates < 1:

@@ -25,7 +25,7 @@ from pnsight.data.schema import Codes, Schema
 from pnsight.data.study import Study
 from pnsight.decisions.rule import cautious_ends
 from pnsight.decisions.winners_curse import LEAST_TOLD, NOT_KNOWN, overestimation
-from pnsight.errors import ModelError, QuantityError, QueryError, listed
+from pnsight.errors import ModelError, QuantityError, QueryError, join_names
 from pnsight.estimands.resolve import OK, ROUNDING
 from pnsight.models import Model
 from pnsight.models.base import LawModel, least_rows
@@ -240,13 +240,13 @@ def _refuse_no_gain(quantity: str) -> None:
     if quantity not in GAINS:
         raise QuantityError(
             f"{quantity} is not what treating a person brings, so a budget cannot be spent for it; use one of "
-            f"{listed(GAINS)}."
+            f"{join_names(GAINS)}."
         )
 
 
 def _refuse_bad_arguments(budget: float, people: float | None, cost: Cost | None, by: str) -> None:
     if by not in get_args(Gain):
-        raise QueryError(f"cannot spend a budget by {by!r}; expected {listed(get_args(Gain))}.")
+        raise QueryError(f"cannot spend a budget by {by!r}; expected {join_names(get_args(Gain))}.")
     if not 0 <= budget <= _LARGEST:
         raise QueryError(f"the budget is {budget:g}; give a number of at least 0, at most {_LARGEST:g}.")
     if people is not None and not 1 / _LARGEST <= people <= _LARGEST:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from pnsight import _markup as markup
-from pnsight._progress import Progress, silent
+from pnsight._progress import Progress, no_progress
 from pnsight.data.law import FloatArray, Law
 from pnsight.data.schema import Codes, QueryLike, Schema
 from pnsight.data.study import People, Study, refuse_unknown_people
@@ -46,7 +46,7 @@ class Model(ABC):
     study_: Study
 
     @abstractmethod
-    def fit(self, study: Study, progress: Progress = silent) -> Self:
+    def fit(self, study: Study, progress: Progress = no_progress) -> Self:
         """Learn from the study."""
 
     @abstractmethod

@@ -24,7 +24,7 @@ from pnsight._plain import refuse_unlike
 from pnsight._version import __version__
 from pnsight.data.schema import Covariate, Schema
 from pnsight.data.study import Study, Withheld
-from pnsight.errors import ModelError, OutputError, PnsightError, listed
+from pnsight.errors import ModelError, OutputError, PnsightError, join_names
 from pnsight.models import ExactMLP, MaskMLP, Model, PlugIn, ResponseTypeModel
 
 FORMAT = "pnsight-model"
@@ -147,7 +147,7 @@ def _read(path: Path) -> tuple[_ModelData, type[Model], dict[str, np.ndarray[Any
     if kind is None:
         raise ModelError(
             f"{str(path)!r} holds a model of kind {description['model']!r}; this pnsight {__version__} knows "
-            f"{listed(MODELS)}. Upgrade pnsight or fit the model again."
+            f"{join_names(MODELS)}. Upgrade pnsight or fit the model again."
         )
     return description, kind, _arrays(path / description["arrays"])
 
@@ -253,7 +253,7 @@ def _study_out(study: Study) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, 
 def _study_in(description: _StudyData, arrays: dict[str, np.ndarray[Any, Any]]) -> Study:
     schema = Schema(tuple(_covariate_in(covariate) for covariate in description["covariates"]))
     if len(set(schema.names)) < len(schema.names):
-        raise ValueError(f"two covariates have the same name: {listed(schema.names)}")
+        raise ValueError(f"two covariates have the same name: {join_names(schema.names)}")
     profiles, counts = arrays["profiles"], arrays["counts"]
     width = 4 if description["experiment_alone"] else 8
     if profiles.shape != (len(profiles), len(schema.names)) or counts.shape != (len(profiles), width):

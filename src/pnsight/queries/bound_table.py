@@ -13,7 +13,7 @@ import numpy.typing as npt
 from pnsight._tabular import Tabular
 from pnsight.data.law import FloatArray
 from pnsight.data.study import MOST_ROWS
-from pnsight.errors import QueryError, or_a_share
+from pnsight.errors import QueryError, percent_hint
 
 
 @dataclass(frozen=True, repr=False)
@@ -103,7 +103,7 @@ def refuse_level(level: float) -> None:
     """Refuse a number that is no confidence of intervals: for 0 they would have no length, for 1 no end."""
     if not 0.5 < (1 + level) / 2 < 1:
         raise QueryError(
-            f"the confidence of the intervals is {level:g}; give a number between 0 and 1{or_a_share(level)}"
+            f"the confidence of the intervals is {level:g}; give a number between 0 and 1{percent_hint(level)}"
         )
 
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pnsight._tabular import beside
+from pnsight._tabular import prepend_columns
 from pnsight._text import number_of
 from pnsight.data.schema import Codes, Schema
 from pnsight.decisions import Decisions
-from pnsight.errors import LimitError, QueryError, TableError, listed
+from pnsight.errors import LimitError, QueryError, TableError, join_names
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import Options
 
@@ -57,7 +57,7 @@ def decide_about(explorer: Explorer, content: bytes, options: Options) -> People
     codes = _codes(explorer.schema, table)
     found = explorer.decisions(codes, options)
     unused = tuple(name for name in given if name not in explorer.schema.names)
-    return People(found, given, beside(found.columns(), given), unused)
+    return People(found, given, prepend_columns(found.columns(), given), unused)
 
 
 def read_table(content: bytes) -> Table:
@@ -97,7 +97,7 @@ def _refuse_bad_names(header: list[str]) -> None:
         raise TableError(f"column {header.index('') + 1} of the table has no name; name all in the first line.")
     twice = sorted({name for name in header if header.count(name) > 1})
     if twice:
-        raise TableError(f"the table has more than one column called {listed(twice)}; keep one of each.")
+        raise TableError(f"the table has more than one column called {join_names(twice)}; keep one of each.")
 
 
 def _columns(header: list[str], rows: Any) -> Table:
@@ -112,7 +112,7 @@ def _columns(header: list[str], rows: Any) -> Table:
         people.append(row)
         lines.append(begins)
         if len(row) != len(header):
-            has = f"{number_of(len(row), 'value')} for {len(header)} columns: {listed(header)}."
+            has = f"{number_of(len(row), 'value')} for {len(header)} columns: {join_names(header)}."
             uneven.append(f"{_place(len(lines), begins)} has {has}")
         if len(people) > MOST_ROWS:
             raise LimitError(f"the table has more than {MOST_ROWS:,} people, the most that are read here.")

@@ -17,7 +17,7 @@ import numpy as np
 
 from pnsight.data.schema import OPEN, Codes
 from pnsight.decisions import refuse_threshold, usual_threshold
-from pnsight.errors import PnsightError, QueryError, did_you_mean, listed
+from pnsight.errors import PnsightError, QueryError, did_you_mean, join_names
 from pnsight.estimands.assumptions import read_assumptions
 from pnsight.estimands.estimand import BENEFIT, asking
 from pnsight.estimands.payoffs import LARGEST
@@ -203,7 +203,7 @@ def repeated(pairs: Pairs, lists: Collection[str]) -> dict[str, str]:
     for key, value in pairs:
         given.setdefault(key, {})[value] = None
     return {
-        key: f"{key} is given as {listed(map(repr, values))}; give it once."
+        key: f"{key} is given as {join_names(map(repr, values))}; give it once."
         for key, values in given.items()
         if len(values) > 1 and key not in lists
     }
@@ -213,7 +213,7 @@ def one_of(name: str, given: Mapping[str, str], known: Sequence[str]) -> str:
     """One of the words that are known, the first if none is given."""
     word = given.get(name) or known[0]
     if word not in known:
-        raise QueryError(f"{name} is {word!r}; expected {listed(known)}.")
+        raise QueryError(f"{name} is {word!r}; expected {join_names(known)}.")
     return word
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from pnsight.data.law import FloatArray
 from pnsight.data.reading.engine import Cells, Countable, Span
 from pnsight.data.schema import label
-from pnsight.errors import TableError, did_you_mean, listed
+from pnsight.errors import TableError, did_you_mean, join_names
 
 Bands: TypeAlias = Mapping[str, int | Sequence[float]]
 """By covariate, the edges of its bands, or how many bands with equally many rows to make."""
@@ -29,7 +29,7 @@ def check_bands(bands: Bands, covariates: Sequence[str]) -> dict[str, int | tupl
         if name not in covariates:
             raise TableError(
                 f"--bands (bands=) names {name!r}, which is not a covariate; the covariates are "
-                f"{listed(covariates) or 'none'}." + did_you_mean(name, covariates)
+                f"{join_names(covariates) or 'none'}." + did_you_mean(name, covariates)
             )
     return {name: _checked(name, asked) for name, asked in bands.items()}
 
@@ -45,8 +45,8 @@ def _checked(name: str, asked: int | Sequence[float]) -> int | tuple[float, ...]
     edges = tuple(float(edge) for edge in asked)
     if len(edges) < 2 or not all(low < high for low, high in pairwise(edges)):
         raise TableError(
-            f"{name!r} has the edges {listed(map(_text, edges)) or 'none'}; expected two or more numbers, each above "
-            "the one before. The first may be -inf and the last inf."
+            f"{name!r} has the edges {join_names(map(_text, edges)) or 'none'}; expected two or more numbers, each "
+            "above the one before. The first may be -inf and the last inf."
         )
     return edges
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pnsight.data.reading.engine import Countable
-from pnsight.errors import TableError, did_you_mean, listed
+from pnsight.errors import TableError, did_you_mean, join_names
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def _shared(tables: Sequence[Countable], taken: Sequence[str | None]) -> tuple[t
     others = {table.role: [name for name in table.names if name not in taken] for table in tables}
     shared = [name for name in others[tables[0].role] if all(name in names for names in others.values())]
     if not shared and any(others.values()):
-        found = "; ".join(f"the {role} table has {listed(names) or 'none'}" for role, names in others.items())
+        found = "; ".join(f"the {role} table has {join_names(names) or 'none'}" for role, names in others.items())
         raise TableError(
             f"beside treatment and outcome the tables share no column: {found}. "
             "Rename the covariates to match, or pass --covariates '' (covariates=[]) to use none."
@@ -87,7 +87,7 @@ def _as_written(name: str, tables: Sequence[Countable]) -> str:
 def _require_column(name: str, table: Countable) -> None:
     if name not in table.names:
         raise TableError(
-            f"the {table.role} table has no column {name!r}; its columns are {listed(table.names)}."
+            f"the {table.role} table has no column {name!r}; its columns are {join_names(table.names)}."
             + did_you_mean(name, table.names)
         )
 

@@ -19,7 +19,7 @@ import duckdb
 from pnsight._text import in_utf8
 from pnsight.data.reading.engine import reason, refuse_repeated_names
 from pnsight.data.reading.narwhals_engine import FrameTable
-from pnsight.errors import TableError, listed
+from pnsight.errors import TableError, join_names
 
 _CSV = (".csv", ".csv.gz", ".tsv", ".txt")
 _PARQUET = (".parquet", ".pq")
@@ -90,7 +90,7 @@ def _kind(paths: list[Path], role: str) -> tuple[str, ...]:
             return kind
     odd = next((path for path in paths if not path.name.lower().endswith(_PARQUET + _CSV)), None)
     if odd is None:
-        named = listed([str(path) for path in paths], most=3)
+        named = join_names([str(path) for path in paths], most=3)
         raise TableError(f"the {role} table is in CSV and in Parquet files ({named}); give files of one kind.")
     raise TableError(
         f"the {role} table {str(odd)!r} has an unknown ending; expected one of {', '.join(_CSV + _PARQUET)}."
@@ -217,8 +217,8 @@ def _refuse_other_columns(paths: list[Path], opened: list[duckdb.DuckDBPyRelatio
     for path, relation in zip(paths, opened, strict=True):
         if sorted(relation.columns) != sorted(first):
             raise TableError(
-                f"the files of the {role} table differ: {str(paths[0])!r} has the columns {listed(first)}, "
-                f"{str(path)!r} has {listed(relation.columns)}. Give files with the same columns."
+                f"the files of the {role} table differ: {str(paths[0])!r} has the columns {join_names(first)}, "
+                f"{str(path)!r} has {join_names(relation.columns)}. Give files with the same columns."
             )
 
 

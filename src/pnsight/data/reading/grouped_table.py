@@ -13,7 +13,7 @@ from pnsight.data.law import FloatArray
 from pnsight.data.reading.column_roles import Parts
 from pnsight.data.reading.engine import MOST_GROUPS, Countable, Grouping, Report
 from pnsight.data.schema import band_labels, label
-from pnsight.errors import LimitError, TableError, listed
+from pnsight.errors import LimitError, TableError, join_names
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ def told_apart(tables: Sequence[Counted]) -> list[Counted]:
 
 def _too_many_groups(role: str, columns: Mapping[str, Column]) -> LimitError:
     by_levels = sorted(columns, key=lambda name: len(columns[name].labels), reverse=True)
-    named = listed([f"{name} ({len(columns[name].labels):,})" for name in by_levels[:3]])
+    named = join_names([f"{name} ({len(columns[name].labels):,})" for name in by_levels[:3]])
     return LimitError(
         f"the {role} table has {MOST_GROUPS:,} distinct profiles or more; the columns with most levels are {named}. "
         "Leave columns out with --covariates (covariates=), or cut numbers into bands with --bands (bands=)."

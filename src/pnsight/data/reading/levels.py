@@ -10,7 +10,7 @@ import numpy as np
 from pnsight._text import count_text
 from pnsight.data.reading.grouped_table import Counted
 from pnsight.data.schema import MISSING, OTHER, Covariate, Schema, band_labels, sort_levels
-from pnsight.errors import TableError, listed
+from pnsight.errors import TableError, join_names
 
 Missing: TypeAlias = Literal["error", "drop", "level"]
 MISSING_CHOICES: tuple[Missing, ...] = ("error", "drop", "level")
@@ -35,7 +35,7 @@ def without_missing(tables: Sequence[Counted], missing: Missing) -> tuple[list[C
         for i, table in enumerate(known):
             gaps = {name: column.missing() for name, column in table.covariates.items() if column.missing().any()}
             blank = np.logical_or.reduce([np.zeros(len(table.rows), dtype=bool), *gaps.values()])
-            dropped[f"{table.role} rows without {listed(gaps)}"] = _plain(table.rows[blank].sum())
+            dropped[f"{table.role} rows without {join_names(gaps)}"] = _plain(table.rows[blank].sum())
             known[i] = _some_rows(table.take(~blank), "treatment, outcome and all covariates")
     return known, {reason: rows for reason, rows in dropped.items() if rows}
 
@@ -59,7 +59,7 @@ def _refuse_missing(tables: Sequence[Counted]) -> None:
     ]
     if found:
         raise TableError(
-            f"{listed(found)}; leave those rows out with --missing drop, make a level of them with --missing level "
+            f"{join_names(found)}; leave those rows out with --missing drop, make a level of them with --missing level "
             "(missing=), or leave the column out with --covariates (covariates=)."
         )
 
@@ -120,7 +120,7 @@ def refuse_identifiers(schema: Schema, tables: Sequence[Counted]) -> None:
         levels = len(covariate.levels)
         if levels > MOST_LEVELS or (levels > FEW_LEVELS and levels > rows / 2):
             raise TableError(
-                f"covariate {covariate.name!r} has {levels:,} levels ({listed(covariate.levels, most=3)}) in "
+                f"covariate {covariate.name!r} has {levels:,} levels ({join_names(covariate.levels, most=3)}) in "
                 f"{count_text(rows)} rows; expected at most {MOST_LEVELS}, and fewer than half the rows. Leave it out "
                 "with --covariates, cut numbers into bands with --bands, or merge rare levels with --merge-rare."
             )

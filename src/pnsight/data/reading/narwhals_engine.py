@@ -26,7 +26,7 @@ from pnsight.data.reading.engine import (
     refuse_repeated_names,
     unreadable,
 )
-from pnsight.errors import TableError, listed
+from pnsight.errors import TableError, join_names
 
 Frame: TypeAlias = nw.LazyFrame[Any] | nw.DataFrame[Any]
 
@@ -92,7 +92,7 @@ class FrameTable:
         except duckdb.Error as error:
             raise unreadable(self.role, error) from None
         if found:
-            raise not_numbers(name, self.role, listed(map(repr, found)))
+            raise not_numbers(name, self.role, join_names(map(repr, found)))
         return nw.from_native(relation.project(f"* REPLACE ({number} AS {column})"))
 
     def spans(self, columns: Sequence[str]) -> dict[str, Span]:
@@ -138,7 +138,7 @@ class FrameTable:
             grouped = held.group_by(*keys).agg(*totals).head(MOST_GROUPS)
         except TypeError:
             raise TableError(
-                f"the {self.role} table cannot be grouped by {listed(grouping.keys)}: one of them holds lists or "
+                f"the {self.role} table cannot be grouped by {join_names(grouping.keys)}: one of them holds lists or "
                 "records; expected one plain value a row. Leave that column out with --covariates (covariates=), or "
                 "make plain columns of it."
             ) from None

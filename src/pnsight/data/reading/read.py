@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pnsight._progress import Progress, silent
+from pnsight._progress import Progress, no_progress
 from pnsight._text import count_text
 from pnsight.data.law import FloatArray
 from pnsight.data.profiles import distinct_profiles
@@ -27,7 +27,7 @@ from pnsight.data.reading.levels import (
 from pnsight.data.reading.open_table import Table, open_table
 from pnsight.data.schema import Codes, Schema, label, sort_levels
 from pnsight.data.study import MOST_ROWS, Study, cell_counts
-from pnsight.errors import TableError, did_you_mean, listed
+from pnsight.errors import TableError, did_you_mean, join_names
 
 LEAST_ROWS = 1e-12
 """Fewer rows, but not none, are lost beside others in sums, and their squares and inverses in single precision."""
@@ -49,7 +49,7 @@ def read_study(
     missing: Missing = "error",
     weight: str | None = None,
     assignment: str | None = None,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> Study:
     """Count an experimental and an observational table into a `Study`.
 
@@ -126,7 +126,7 @@ def read_study(
 
 def _refuse_bad_choices(missing: Missing, merge_rare: int | None) -> None:
     if missing not in MISSING_CHOICES:
-        raise TableError(f"missing is {missing!r}; expected one of {listed(map(repr, MISSING_CHOICES))}.")
+        raise TableError(f"missing is {missing!r}; expected one of {join_names(map(repr, MISSING_CHOICES))}.")
     if merge_rare is not None and merge_rare < 1:
         raise TableError(f"merge_rare is {merge_rare}; expected a number of rows, at least 1.")
 
@@ -191,19 +191,19 @@ def _truth_table(column: str, what: str, argument: str, true_level: Any, tables:
         return {value: _TRUTH[value] for value in found}
     if len(found) > 2:
         raise TableError(
-            f"{what} column {column!r} holds {len(found)} values ({listed(found)}); expected two. "
+            f"{what} column {column!r} holds {len(found)} values ({join_names(found)}); expected two. "
             "Keep the rows of two values, or make a column that is 0 or 1."
         )
     if true_level is None:
         raise TableError(
-            f"{what} column {column!r} holds {listed(found)}; expected 0/1 or true/false. "
+            f"{what} column {column!r} holds {join_names(found)}; expected 0/1 or true/false. "
             f"Name the value that means {what} with --{argument} ({argument}=)."
         )
     named = label(true_level)
     if named not in found:
         raise TableError(
-            f"{what} column {column!r} has no value {true_level!r} as named by --{argument}; it holds {listed(found)}."
-            + did_you_mean(str(named), found)
+            f"{what} column {column!r} has no value {true_level!r} as named by --{argument}; "
+            f"it holds {join_names(found)}." + did_you_mean(str(named), found)
         )
     return {value: int(value == named) for value in found}
 
@@ -272,7 +272,7 @@ def _notes(schema: Schema, asked: Mapping[str, int | tuple[float, ...]]) -> list
         if isinstance(wanted, int) and found < wanted:
             notes.append(f"{covariate.name} has {found} bands, not {wanted}: many rows share a number")
         if covariate.rare_levels:
-            notes.append(f"{covariate.name}: rare levels that became 'other': {listed(covariate.rare_levels)}")
+            notes.append(f"{covariate.name}: rare levels that became 'other': {join_names(covariate.rare_levels)}")
         if len(covariate.levels) == 1:
             notes.append(f"{covariate.name} is {covariate.levels[0]} in every row; it is kept, but tells no one apart")
     return notes

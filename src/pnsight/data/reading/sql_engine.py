@@ -26,7 +26,7 @@ from pnsight.data.reading.engine import (
     reason,
     refuse_repeated_names,
 )
-from pnsight.errors import TableError, did_you_mean, listed
+from pnsight.errors import TableError, did_you_mean, join_names
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Engine, Executable, FromClause
@@ -245,7 +245,7 @@ def _table(engine: Engine, name: str, role: str) -> FromClause:
             return found
     known = [*inspector.get_table_names(), *inspector.get_view_names()]
     raise TableError(
-        f"the {role} table: the database has no table {name!r}; it has {listed(known) or 'none'}."
+        f"the {role} table: the database has no table {name!r}; it has {join_names(known) or 'none'}."
         + did_you_mean(name, known)
     )
 

@@ -24,7 +24,7 @@ from pnsight.decisions.planning.expected_decisions import ALL, NONE, Outlook
 from pnsight.decisions.planning.variance_left import Crowd, Table, arms_of, doubt_left, split
 from pnsight.decisions.ranking import best_more_general
 from pnsight.decisions.rule import UNCERTAIN, Decisions, decided
-from pnsight.errors import ModelError, QueryError, listed
+from pnsight.errors import ModelError, QueryError, join_names
 from pnsight.estimands import asking
 from pnsight.estimands.estimand import Question
 from pnsight.estimands.resolve import ROUNDING
@@ -173,7 +173,7 @@ def _groups(
         codes = schema.encode(candidates)
         share = model.shares(codes, population)
         if not (share > 0).all():
-            nobody = listed(map(repr, schema.format(codes[share <= 0])))
+            nobody = join_names(map(repr, schema.format(codes[share <= 0])))
             raise QueryError(f"nobody is in {nobody}, so no rows can come from there; leave it out.")
         return codes, share, ()
     fixed = 2 if lattice.n_queries_fixing_at_most(schema, 2) <= MOST_CANDIDATES else 1
@@ -242,7 +242,7 @@ def _with_intervals(model: Model) -> ResponseTypeModel:
 
 def _refuse_bad_arguments(study: Study, rows: float, table: str, top: int, level: float, least_share: float) -> None:
     if table not in get_args(Table):
-        raise QueryError(f"rows cannot be added to {table!r}; expected {listed(get_args(Table))}.")
+        raise QueryError(f"rows cannot be added to {table!r}; expected {join_names(get_args(Table))}.")
     if table != "experimental" and study.observational is None:
         raise QueryError(f"rows are to be added to {table}, but there is no observational table; use experimental.")
     if not 0 < rows <= MOST_ROWS:

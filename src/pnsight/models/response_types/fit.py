@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pnsight._progress import Progress, part
+from pnsight._progress import Progress, subtask
 from pnsight.data.law import COUNTED_CELLS, FloatArray
 from pnsight.data.profiles import profile_index
 from pnsight.data.schema import Codes
@@ -154,7 +154,7 @@ class Fitting:
 
         members = [Member(self.ladder[rung], source, int(self.rng.integers(2**31))) for source, rung in pairs]
         stages = STAGES if self.intervals else STAGES[:3]
-        return train_members(self.inputs, sources, members, part(self.progress, stage, len(stages), stages[stage]))
+        return train_members(self.inputs, sources, members, subtask(self.progress, stage, len(stages), stages[stage]))
 
     def _simulated(self, weights: FloatArray, plausible: npt.NDArray[np.intp], strength: float) -> Iterator[_Version]:
         """For each of several simulated studies, the law behind it and two networks fitted to it.

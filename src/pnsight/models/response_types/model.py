@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Self, get_args
 import numpy as np
 import numpy.typing as npt
 
-from pnsight._progress import Progress, silent
+from pnsight._progress import Progress, no_progress
 from pnsight.data.law import FloatArray, Law
 from pnsight.data.schema import Codes, QueryLike
 from pnsight.data.study import People, Study, refuse_unknown_people
@@ -75,7 +75,7 @@ class ResponseTypeModel(LawModel):
 
     # --- learning --------------------------------------------------------------------------------------
 
-    def fit(self, study: Study, progress: Progress = silent) -> Self:
+    def fit(self, study: Study, progress: Progress = no_progress) -> Self:
         """Choose capacity, strength and covariate law on held-out rows, then fit to all of them."""
         self.refuse_bad_parameters()
         _refuse_empty(study)
