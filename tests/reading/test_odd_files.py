@@ -106,10 +106,10 @@ def test_spaces_around_a_level_do_not_make_another(tmp_path):
 
 
 def test_levels_named_nan_or_inf_have_an_order_of_their_own():
-    from pnsight.data.schema import level_order
+    from pnsight.data.schema import sort_levels
 
-    assert level_order(["nan", "10", "9"]) == ("10", "9", "nan")
-    assert level_order(["10", "9", "-1.5"]) == ("-1.5", "9", "10")
+    assert sort_levels(["nan", "10", "9"]) == ("10", "9", "nan")
+    assert sort_levels(["10", "9", "-1.5"]) == ("-1.5", "9", "10")
 
 
 def refused(path, content):

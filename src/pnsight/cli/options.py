@@ -75,10 +75,10 @@ def within(low: float, high: float = math.inf) -> Callable[[Number], Number]:
 
 def _confidence(level: float) -> float:
     """The value of --level, refused here too for models without intervals, which would pass over it."""
-    from pnsight.queries.bound_table import refuse_level  # loads NumPy, which --help can do without
+    from pnsight.queries.bound_table import validate_level  # loads NumPy, which --help can do without
 
     try:
-        refuse_level(level)
+        validate_level(level)
     except QueryError as error:
         raise typer.BadParameter(str(error)) from None
     return level

@@ -18,11 +18,11 @@ from pnsight.errors import ModelError, join_names
 People: TypeAlias = Literal["observational", "experimental", "pooled"]
 """Whose people are meant: those of a table, or of both together. An experiment alone is its own population."""
 
-MOST_ROWS = 2**53
+MAX_ROWS = 2**53
 """Up to here every whole number has a float of its own, so that counts are exact."""
 
 
-def refuse_unknown_people(population: str) -> None:
+def validate_population(population: str) -> None:
     """A population that is none of `People` is the user's mistake."""
     if population not in get_args(People):
         raise ModelError(f"population is {population!r}; expected {join_names(get_args(People))}.")
@@ -141,7 +141,7 @@ class Study:
 
     def people(self, population: People = "observational") -> FloatArray:
         """Rows of the population in each profile, shape (profiles,)."""
-        refuse_unknown_people(population)
+        validate_population(population)
         trial = self.experimental.sum(axis=1)
         if self.observational is None or population == "experimental":
             return np.asarray(trial)

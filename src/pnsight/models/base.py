@@ -14,7 +14,7 @@ from pnsight import _markup as markup
 from pnsight._progress import Progress, no_progress
 from pnsight.data.law import FloatArray, Law
 from pnsight.data.schema import Codes, QueryLike, Schema
-from pnsight.data.study import People, Study, refuse_unknown_people
+from pnsight.data.study import People, Study, validate_population
 from pnsight.errors import ModelError, QueryError
 from pnsight.estimands import asking
 from pnsight.estimands.assumptions import EXOGENOUS, AssumeLike
@@ -133,7 +133,7 @@ class Model(ABC):
 
     def refuse_population(self, population: str) -> None:
         """Refuse people that the model cannot be asked about."""
-        refuse_unknown_people(population)
+        validate_population(population)
         if population not in self.populations:
             own = f"those of the {self.populations[0]} table" if self.populations else "the people it was fitted to"
             raise QueryError(

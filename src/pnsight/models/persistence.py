@@ -20,7 +20,7 @@ from safetensors import SafetensorError
 from safetensors import numpy as safetensors_numpy
 
 from pnsight._files import replacing
-from pnsight._plain import refuse_unlike
+from pnsight._plain import validate_type
 from pnsight._version import __version__
 from pnsight.data.schema import Covariate, Schema
 from pnsight.data.study import Study, Withheld
@@ -154,7 +154,7 @@ def _read(path: Path) -> tuple[_ModelData, type[Model], dict[str, np.ndarray[Any
 
 def _restored(kind: type[Model], description: _ModelData, arrays: dict[str, np.ndarray[Any, Any]]) -> Model:
     model = _unfitted(kind, description["parameters"])
-    refuse_unlike(description["learned"], kind.learns, "learned")
+    validate_type(description["learned"], kind.learns, "learned")
     learned = {key.removeprefix("model."): value for key, value in arrays.items() if key.startswith("model.")}
     return model.restore(_study_in(description["study"], arrays), description["learned"], learned)
 
@@ -163,7 +163,7 @@ def _unfitted(kind: type[Model], parameters: dict[str, Any]) -> Model:
     """A model with these parameters, as strict as `fit`."""
     for name, expected in get_type_hints(kind.__init__).items():
         if name in parameters:
-            refuse_unlike(parameters[name], expected, f"parameters.{name}")
+            validate_type(parameters[name], expected, f"parameters.{name}")
     model = kind(**parameters)
     try:
         model.refuse_bad_parameters()
@@ -190,7 +190,7 @@ def _description(path: Path) -> _ModelData:
             f"model {str(path)!r} has format {description.get('format_version')!r}, this pnsight {__version__} reads "
             f"format {FORMAT_VERSION}; fit the model again, or use the pnsight {writer} that wrote it."
         )
-    refuse_unlike(description, _ModelData, "model.json")
+    validate_type(description, _ModelData, "model.json")
     found: _ModelData = description  # type: ignore[assignment]
     return found
 

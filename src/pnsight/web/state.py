@@ -22,7 +22,7 @@ from pnsight.estimands.assumptions import read_assumptions
 from pnsight.estimands.estimand import BENEFIT, asking
 from pnsight.estimands.payoffs import LARGEST
 from pnsight.models import Model
-from pnsight.queries.bound_table import refuse_level
+from pnsight.queries.bound_table import validate_level
 from pnsight.web.capabilities import UNIT_PAYOFFS
 from pnsight.web.words import PAYOFFS
 
@@ -240,7 +240,7 @@ def _payoffs(given: Mapping[str, str]) -> tuple[float, ...]:
 
 def _level(given: Mapping[str, str]) -> float:
     level = _number(given, "level", LEVEL)
-    refuse_level(level)
+    validate_level(level)
     return level
 
 

@@ -26,7 +26,7 @@ from pnsight.data.reading.levels import (
 )
 from pnsight.data.reading.open_table import Table, open_table
 from pnsight.data.schema import Codes, Schema, label, sort_levels
-from pnsight.data.study import MOST_ROWS, Study, cell_counts
+from pnsight.data.study import MAX_ROWS, Study, cell_counts
 from pnsight.errors import TableError, did_you_mean, join_names
 
 LEAST_ROWS = 1e-12
@@ -147,8 +147,8 @@ def _spans(table: Countable, numbers: list[str], parts: Parts) -> dict[str, Span
     spans = table.spans(numbers)
     weight, assignment = parts.weight[table.role], parts.assignment_of(table.role)
     if weight is not None:
-        expected = f"zero or more, at most {MOST_ROWS:,}"
-        _refuse_outside(table, weight, "weight", expected, spans[weight], lambda number: 0 <= number <= MOST_ROWS)
+        expected = f"zero or more, at most {MAX_ROWS:,}"
+        _refuse_outside(table, weight, "weight", expected, spans[weight], lambda number: 0 <= number <= MAX_ROWS)
     if assignment is not None:
         expected = "a probability of being treated, above 0 and below 1"
         _refuse_outside(table, assignment, "assignment", expected, spans[assignment], lambda number: 0 < number < 1)
@@ -241,11 +241,11 @@ def _profiles(
 
 def _refuse_inexact(role: str, counts: FloatArray) -> None:
     """Weights, or probabilities of assignment, that make counts too large or too small to reckon with."""
-    share = float((counts / MOST_ROWS).sum())  # whose sum cannot overflow
+    share = float((counts / MAX_ROWS).sum())  # whose sum cannot overflow
     if share > 1:
         raise TableError(
-            f"the rows of the {role} table stand for {share * MOST_ROWS:.3g} rows in all; expected at most "
-            f"{MOST_ROWS:,}, up to which counts are exact. Check the columns that weigh them."
+            f"the rows of the {role} table stand for {share * MAX_ROWS:.3g} rows in all; expected at most "
+            f"{MAX_ROWS:,}, up to which counts are exact. Check the columns that weigh them."
         )
     least = float(counts[counts > 0].min())
     if least < LEAST_ROWS:

@@ -30,7 +30,7 @@ from pnsight.estimands.estimand import Question
 from pnsight.estimands.resolve import ROUNDING
 from pnsight.models import Model, ResponseTypeModel
 from pnsight.queries import lattice
-from pnsight.queries.bound_table import plain_numbers, refuse_level
+from pnsight.queries.bound_table import plain_numbers, validate_level
 
 MOST_CANDIDATES = 500
 """Groups that fix two covariates are compared if all are no more than this, else those that fix one."""
@@ -249,6 +249,6 @@ def _refuse_bad_arguments(study: Study, rows: float, table: str, top: int, level
         raise QueryError(f"{rows:g} rows are to be added; give a number above 0, at most {MOST_ROWS:g}.")
     if top < 1:
         raise QueryError(f"the top {top} are asked for; give a number of at least 1.")
-    refuse_level(level)
+    validate_level(level)
     if not 0 <= least_share <= 1:
         raise QueryError(f"the least share of people is {least_share}; give a number from 0 to 1.")

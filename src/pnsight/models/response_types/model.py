@@ -20,7 +20,7 @@ import numpy.typing as npt
 from pnsight._progress import Progress, no_progress
 from pnsight.data.law import FloatArray, Law
 from pnsight.data.schema import Codes, QueryLike
-from pnsight.data.study import People, Study, refuse_unknown_people
+from pnsight.data.study import People, Study, validate_population
 from pnsight.errors import ModelError
 from pnsight.estimands import asking
 from pnsight.estimands.assumptions import AssumeLike
@@ -34,7 +34,7 @@ from pnsight.models.response_types.fit_summary import Choices, PlainChoices
 from pnsight.models.response_types.intervals import STUDY, error_variance
 from pnsight.models.response_types.marginalise import MOST_LISTED, CountedProfiles, ListedProfiles
 from pnsight.models.response_types.replace_counts import Mix, Recount, recounted
-from pnsight.queries.bound_table import BoundTable, refuse_level
+from pnsight.queries.bound_table import BoundTable, validate_level
 
 _LAWS_TOGETHER = 4096
 """Laws, of queries and members, that are bounded in one go: the members of a few queries, or one member of many."""
@@ -99,7 +99,7 @@ class ResponseTypeModel(LawModel):
     def refuse_bad_parameters(self) -> None:
         """Refuse parameters that are not known."""
         refuse_to_fit(self.quantity)
-        refuse_unknown_people(self.population)
+        validate_population(self.population)
 
     # --- answering -------------------------------------------------------------------------------------
 
@@ -145,7 +145,7 @@ class ResponseTypeModel(LawModel):
 
         What a query does not name is left open and averaged over the people of `population`, by default the model's.
         """
-        refuse_level(level)
+        validate_level(level)
         codes = self.schema.encode(queries)
         question = asking(quantity, payoffs, assume, refine, otherwise=self.quantity)
         notes = self.notes(codes, question)
