@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from pnsight.data.law import FloatArray
-from pnsight.data.reading.engine import Cells, Countable, Span
+from pnsight.data.reading.engine import ColumnRange, Engine, Histogram
 from pnsight.data.schema import label
 from pnsight.errors import TableError, did_you_mean, join_names
 
@@ -20,10 +20,10 @@ Bands: TypeAlias = Mapping[str, int | Sequence[float]]
 Weights: TypeAlias = Mapping[str, str | None]
 """By the role of a table, its column of weights."""
 
-MOST_BANDS = 100
+MAX_BANDS = 100
 
 
-def check_bands(bands: Bands, covariates: Sequence[str]) -> dict[str, int | tuple[float, ...]]:
+def validate_bands(bands: Bands, covariates: Sequence[str]) -> dict[str, int | tuple[float, ...]]:
     """The bands as plain numbers, once they are found to make sense."""
     for name in bands:
         if name not in covariates:
@@ -36,9 +36,9 @@ def check_bands(bands: Bands, covariates: Sequence[str]) -> dict[str, int | tupl
 
 def _checked(name: str, asked: int | Sequence[float]) -> int | tuple[float, ...]:
     if isinstance(asked, int | np.integer):
-        if not 2 <= asked <= MOST_BANDS:
+        if not 2 <= asked <= MAX_BANDS:
             raise TableError(
-                f"{name!r} is to be cut into {asked} bands; expected between 2 and {MOST_BANDS}, or edges such as "
+                f"{name!r} is to be cut into {asked} bands; expected between 2 and {MAX_BANDS}, or edges such as "
                 f"--bands {name}=0,40,65,120 (bands={{{name!r}: [0, 40, 65, 120]}})."
             )
         return int(asked)
@@ -55,11 +55,11 @@ def _text(number: float) -> str:
     return label(number) or "no number"
 
 
-def learn_edges(
+def band_edges(
     name: str,
     asked: int | tuple[float, ...],
-    tables: Sequence[Countable],
-    spans: Mapping[str, Span],
+    tables: Sequence[Engine],
+    spans: Mapping[str, ColumnRange],
     weights: Weights,
 ) -> tuple[float, ...]:
     """Edges of the bands of a column, which every number in the tables must lie between.
@@ -80,7 +80,7 @@ def learn_edges(
 
 
 def _quantiles(
-    name: str, bands: int, tables: Sequence[Countable], spans: Mapping[str, Span], weights: Weights
+    name: str, bands: int, tables: Sequence[Engine], spans: Mapping[str, ColumnRange], weights: Weights
 ) -> tuple[float, ...]:
     """Inner edges that share out the rows of all tables evenly; the outer bands are open.
 
@@ -104,14 +104,14 @@ def _quantiles(
 
 
 def _inner_edges(
-    name: str, bands: int, low: float, high: float, tables: Sequence[Countable], weights: Weights
+    name: str, bands: int, low: float, high: float, tables: Sequence[Engine], weights: Weights
 ) -> set[float]:
     whole = _cells(name, low, high, tables, weights)
     ranks = [k * float(whole.rows.sum()) / bands for k in range(1, bands)]
     return {_quantile(name, rank, whole, tables, weights) for rank in ranks}
 
 
-def _quantile(name: str, rank: float, cells: Cells, tables: Sequence[Countable], weights: Weights) -> float:
+def _quantile(name: str, rank: float, cells: Histogram, tables: Sequence[Engine], weights: Weights) -> float:
     """The smallest number with more than `rank` of the weight at or below it, closed in on in a few passes."""
     low, high = _bracket(cells, rank)
     while low < high:
@@ -122,7 +122,7 @@ def _quantile(name: str, rank: float, cells: Cells, tables: Sequence[Countable],
     return low
 
 
-def _bracket(cells: Cells, rank: float) -> tuple[float, float]:
+def _bracket(cells: Histogram, rank: float) -> tuple[float, float]:
     """Two numbers between which the quantile lies, even if cells overlap: each counts as early or as late as can be."""
     return _passing(cells.low, cells.rows, rank), _passing(cells.high, cells.rows, rank)
 
@@ -134,7 +134,7 @@ def _passing(ends: FloatArray, rows: FloatArray, rank: float) -> float:
     return float(ends[order][min(at, len(order) - 1)])
 
 
-def _cells(name: str, low: float, high: float, tables: Sequence[Countable], weights: Weights) -> Cells:
+def _cells(name: str, low: float, high: float, tables: Sequence[Engine], weights: Weights) -> Histogram:
     """The cells of all tables."""
-    parts = [table.cells(name, low, high, weights[table.role]) for table in tables]
-    return Cells(*(np.concatenate([getattr(part, field) for part in parts]) for field in ("low", "high", "rows")))
+    parts = [table.histogram(name, low, high, weights[table.role]) for table in tables]
+    return Histogram(*(np.concatenate([getattr(part, field) for part in parts]) for field in ("low", "high", "rows")))

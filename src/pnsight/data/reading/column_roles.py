@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pnsight.data.reading.engine import Countable
+from pnsight.data.reading.engine import Engine
 from pnsight.errors import TableError, did_you_mean, join_names
 
 
 @dataclass(frozen=True)
-class Parts:
+class ColumnRoles:
     """Columns by the part they play; `weight` by the role of the table, None where rows count once each."""
 
     treatment: str
@@ -25,23 +25,23 @@ class Parts:
         """The column with the probability of being treated, which only an experiment has."""
         return self.assignment if role == "experimental" else None
 
-    def numbers(self, role: str) -> list[str]:
+    def numeric_columns(self, role: str) -> list[str]:
         """Columns of a table that weigh its rows."""
         return [name for name in (self.weight[role], self.assignment_of(role)) if name is not None]
 
 
-def share_out(
-    tables: Sequence[Countable],
+def assign_roles(
+    tables: Sequence[Engine],
     treatment: str,
     outcome: str,
     covariates: Sequence[str] | None,
     weight: str | None,
     assignment: str | None,
-) -> Parts:
+) -> ColumnRoles:
     """Every column its part; by default, columns that all tables share and that play no other are the covariates."""
     if covariates is not None:
         covariates = [_as_written(name, tables) for name in covariates]
-    _refuse_two_parts({"treatment": treatment, "outcome": outcome, "weight": weight, "assignment": assignment})
+    _check_distinct_roles({"treatment": treatment, "outcome": outcome, "weight": weight, "assignment": assignment})
     for table in tables:
         for name in (treatment, outcome, *(covariates or ())):
             _require_column(name, table)
@@ -59,13 +59,13 @@ def share_out(
         notes += (f"experimental rows are reweighted by column {assignment!r}, as if a fair coin had decided",)
     taken = (treatment, outcome, weight, assignment)
     if covariates is not None:
-        _refuse_repeats(covariates, taken)
-        return Parts(treatment, outcome, tuple(covariates), weights, assignment, (), notes)
+        _check_covariates(covariates, taken)
+        return ColumnRoles(treatment, outcome, tuple(covariates), weights, assignment, (), notes)
     shared, alone = _shared(tables, taken)
-    return Parts(treatment, outcome, shared, weights, assignment, alone, notes)
+    return ColumnRoles(treatment, outcome, shared, weights, assignment, alone, notes)
 
 
-def _shared(tables: Sequence[Countable], taken: Sequence[str | None]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _shared(tables: Sequence[Engine], taken: Sequence[str | None]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Columns to be covariates, and those that are in one table only."""
     others = {table.role: [name for name in table.names if name not in taken] for table in tables}
     shared = [name for name in others[tables[0].role] if all(name in names for names in others.values())]
@@ -79,12 +79,12 @@ def _shared(tables: Sequence[Countable], taken: Sequence[str | None]) -> tuple[t
     return tuple(shared), tuple(alone)
 
 
-def _as_written(name: str, tables: Sequence[Countable]) -> str:
+def _as_written(name: str, tables: Sequence[Engine]) -> str:
     """The name without the blanks around it, as after a comma, unless a column has them."""
     return name if any(name in table.names for table in tables) else name.strip()
 
 
-def _require_column(name: str, table: Countable) -> None:
+def _require_column(name: str, table: Engine) -> None:
     if name not in table.names:
         raise TableError(
             f"the {table.role} table has no column {name!r}; its columns are {join_names(table.names)}."
@@ -92,14 +92,14 @@ def _require_column(name: str, table: Countable) -> None:
         )
 
 
-def _refuse_two_parts(parts: Mapping[str, str | None]) -> None:
+def _check_distinct_roles(parts: Mapping[str, str | None]) -> None:
     part_of: dict[str, str] = {}
     for part, name in parts.items():
         if name is not None and part_of.setdefault(name, part) != part:
             raise TableError(f"{part_of[name]} and {part} are both column {name!r}; name two different columns.")
 
 
-def _refuse_repeats(covariates: Sequence[str], taken: Sequence[str | None]) -> None:
+def _check_covariates(covariates: Sequence[str], taken: Sequence[str | None]) -> None:
     for name in covariates:
         if name in taken:
             part = "treatment or outcome" if name in taken[:2] else "weight or assignment"

@@ -8,13 +8,13 @@ from threading import Event, Thread
 
 import duckdb
 
-from pnsight.data.reading.engine import Report
+from pnsight.data.reading.engine import ReportShare
 
 _SECONDS = 0.1
 
 
 @contextmanager
-def watching(connection: duckdb.DuckDBPyConnection | None, report: Report | None) -> Iterator[None]:
+def report_progress(connection: duckdb.DuckDBPyConnection | None, report: ReportShare | None) -> Iterator[None]:
     """While the block runs a query on the connection, report the share that is done."""
     if connection is None or report is None:
         yield

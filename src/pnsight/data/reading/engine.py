@@ -11,18 +11,18 @@ import numpy.typing as npt
 from pnsight.data.law import FloatArray
 from pnsight.errors import TableError
 
-MOST_GROUPS = 4_000_000
+MAX_GROUPS = 4_000_000
 """Distinct groups that are fetched from a table; with more of them nearly every row would be alone."""
 
-CELLS = 4096
+HISTOGRAM_BINS = 4096
 """Cells that a range of numbers is cut into to find its quantiles."""
 
-Report: TypeAlias = Callable[[float], None]
+ReportShare: TypeAlias = Callable[[float], None]
 """Called with the share of a table that has been read, from 0 to 1."""
 
 
 @dataclass(frozen=True)
-class Span:
+class ColumnRange:
     """Smallest and largest number of a column, None if it has none, and how many rows have no number."""
 
     low: float | None
@@ -30,7 +30,7 @@ class Span:
     missing: int
 
     @classmethod
-    def of(cls, said: Sequence[Any], rows: int) -> Span:
+    def of(cls, said: Sequence[Any], rows: int) -> ColumnRange:
         """From what an engine says of a column of that many rows: smallest, largest, and how many numbers there are."""
         low, high, present = said
         if not present:
@@ -39,7 +39,7 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Cells:
+class Histogram:
     """Neighbouring numbers of a column taken together; arrays of shape (cells,), in no order.
 
     `low` and `high` are the smallest and largest number in a cell and `rows` is its weight.
@@ -51,7 +51,7 @@ class Cells:
 
 
 @dataclass(frozen=True)
-class Grouping:
+class GroupBy:
     """How to group the rows of a table, and what to add up in each group.
 
     Attributes
@@ -73,7 +73,7 @@ class Grouping:
 
 
 @dataclass(frozen=True)
-class Groups:
+class GroupByResult:
     """The groups of a table.
 
     Attributes
@@ -92,7 +92,7 @@ class Groups:
     untreated: FloatArray | None = None
 
 
-class Countable(Protocol):
+class Engine(Protocol):
     """A table that can be counted."""
 
     @property
@@ -103,30 +103,30 @@ class Countable(Protocol):
     def names(self) -> Sequence[str]:
         """Its columns."""
 
-    def numeric(self, columns: Sequence[str]) -> Countable:
+    def with_numeric(self, columns: Sequence[str]) -> Engine:
         """The same table with these columns as numbers; refuses what is no number."""
 
-    def spans(self, columns: Sequence[str]) -> dict[str, Span]:
+    def column_ranges(self, columns: Sequence[str]) -> dict[str, ColumnRange]:
         """The range of each of these numeric columns."""
 
-    def cells(self, column: str, low: float, high: float, weight: str | None) -> Cells:
-        """The numbers from `low` to `high` in about `CELLS` cells of equal width, and one cell on either side."""
+    def histogram(self, column: str, low: float, high: float, weight: str | None) -> Histogram:
+        """Count the numbers from `low` to `high` in bins of equal width, and those on either side in one bin each."""
 
-    def groups(self, grouping: Grouping, report: Report) -> Groups:
-        """Every distinct combination of the keys, at most `MOST_GROUPS` of them."""
+    def group_by(self, grouping: GroupBy, report: ReportShare) -> GroupByResult:
+        """Every distinct combination of the keys, at most `MAX_GROUPS` of them."""
 
     def columns(self) -> dict[str, list[Any]]:
         """The whole table, if it is small."""
 
 
-def not_numbers(column: str, role: str, found: str) -> TableError:
+def not_numeric_error(column: str, role: str, found: str) -> TableError:
     """The complaint about a column that should hold numbers."""
     return TableError(
         f"column {column!r} of the {role} table holds {found}; expected numbers, and nothing where a number is missing."
     )
 
 
-def refuse_repeated_names(names: Sequence[str], table: str) -> None:
+def check_unique_names(names: Sequence[str], table: str) -> None:
     """Two columns of one name, also but for case, cannot be told apart."""
     seen: dict[str, str] = {}
     for name in names:
@@ -139,12 +139,12 @@ def refuse_repeated_names(names: Sequence[str], table: str) -> None:
         seen[plain] = name
 
 
-def reason(error: Exception) -> str:
+def error_summary(error: Exception) -> str:
     """The telling lines of an engine's message, as one."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return " ".join(lines[:3])[:300]
 
 
-def unreadable(role: str, error: Exception) -> TableError:
+def unreadable_error(role: str, error: Exception) -> TableError:
     """The complaint about a table whose engine gave up."""
-    return TableError(f"the {role} table cannot be read: {reason(error)}")
+    return TableError(f"the {role} table cannot be read: {error_summary(error)}")

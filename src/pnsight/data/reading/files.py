@@ -17,8 +17,8 @@ from typing import IO, Any
 import duckdb
 
 from pnsight._text import in_utf8
-from pnsight.data.reading.engine import reason, refuse_repeated_names
-from pnsight.data.reading.narwhals_engine import FrameTable
+from pnsight.data.reading.engine import check_unique_names, error_summary
+from pnsight.data.reading.narwhals_engine import NarwhalsEngine
 from pnsight.errors import TableError, join_names
 
 _CSV = (".csv", ".csv.gz", ".tsv", ".txt")
@@ -54,18 +54,18 @@ def new_connection() -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def open_files(path: Path, role: str) -> FrameTable:
+def open_files(path: Path, role: str) -> NarwhalsEngine:
     """The table in a file or, if there is no file of exactly that name, in all files that match it as a pattern."""
     connection = new_connection()
     try:
         paths = [path] if os.path.exists(path) else _matching(path, role)
         kind = _kind(paths, role)
         opened = [_open(connection, [each], kind, role) for each in paths]
-        _refuse_other_columns(paths, opened, role)
+        _check_same_columns(paths, opened, role)
         relation = opened[0] if len(opened) == 1 else _open(connection, paths, kind, role)
     except (duckdb.Error, EOFError, OSError, zlib.error) as error:
-        raise _unreadable(path, role, reason(error)) from None
-    return FrameTable.of(relation, role, connection)
+        raise _unreadable(path, role, error_summary(error)) from None
+    return NarwhalsEngine.of(relation, role, connection)
 
 
 def _unreadable(path: Path, role: str, why: str) -> TableError:
@@ -84,7 +84,7 @@ def _matching(path: Path, role: str) -> list[Path]:
 def _kind(paths: list[Path], role: str) -> tuple[str, ...]:
     """The endings of the format that all files have."""
     for path in paths:
-        _refuse_no_file(path, role)
+        _check_file(path, role)
     for kind in (_PARQUET, _CSV):
         if all(path.name.lower().endswith(kind) for path in paths):
             return kind
@@ -97,7 +97,7 @@ def _kind(paths: list[Path], role: str) -> tuple[str, ...]:
     )
 
 
-def _refuse_no_file(path: Path, role: str) -> None:
+def _check_file(path: Path, role: str) -> None:
     if path.is_dir():
         raise TableError(
             f"the {role} table {str(path)!r} is a folder; give a CSV or Parquet file, or a pattern "
@@ -117,18 +117,18 @@ def _open(
         return _open_csv(connection, paths, names, role)
     relation = connection.read_parquet(names, union_by_name=True)
     if len(paths) == 1:
-        _refuse_renamed(connection, relation, names[0], f"the {role} table {str(paths[0])!r}")
+        _check_not_renamed(connection, relation, names[0], f"the {role} table {str(paths[0])!r}")
     return relation
 
 
-def _refuse_renamed(
+def _check_not_renamed(
     connection: duckdb.DuckDBPyConnection, relation: duckdb.DuckDBPyRelation, name: str, table: str
 ) -> None:
     """DuckDB renames a column whose name another one has, whatever their case."""
     escaped = name.replace("'", "''")  # not as a parameter, for which DuckDB would load pandas
     known = [row[0] for row in connection.execute(f"SELECT name FROM parquet_schema('{escaped}')").fetchall()]
     if any(column not in known for column in relation.columns):
-        refuse_repeated_names(known[1:], table)
+        check_unique_names(known[1:], table)
 
 
 def _open_csv(
@@ -136,7 +136,7 @@ def _open_csv(
 ) -> duckdb.DuckDBPyRelation:
     """All columns as text, so that no value depends on a guess of its type."""
     if len(paths) == 1:
-        _refuse_odd_bytes(paths[0], role)
+        _check_bytes(paths[0], role)
     try:
         relation = connection.read_csv(
             names,
@@ -148,14 +148,14 @@ def _open_csv(
             union_by_name=True,
         )
     except duckdb.InvalidInputException:
-        _refuse_odd_text(paths[0], role)
+        _check_text(paths[0], role)
         raise
     if len(paths) == 1:
-        _refuse_odd_header(paths[0], relation.columns, role)
+        _check_header(paths[0], relation.columns, role)
     return relation
 
 
-def _refuse_odd_header(path: Path, columns: list[str], role: str) -> None:
+def _check_header(path: Path, columns: list[str], role: str) -> None:
     """Columns that DuckDB renamed, since another has the name, and lines it could not split."""
     table = f"the {role} table {str(path)!r}"
     with _opened(path, "rt", encoding="utf-8-sig", errors="replace") as file:
@@ -166,7 +166,7 @@ def _refuse_odd_header(path: Path, columns: list[str], role: str) -> None:
         with suppress(csv.Error):  # parts too long for a name, where this is not the delimiter of a wide table
             names = next(csv.reader([header], delimiter=delimiter), [])
             if len(names) == len(columns):
-                refuse_repeated_names(names, table)
+                check_unique_names(names, table)
     if len(columns) == 1 and any(mark in columns[0] for mark in ",;\t|"):
         raise TableError(
             f"{table} cannot be split into columns: its header is {columns[0]!r}, but not every line "
@@ -180,7 +180,7 @@ def _opened(path: Path, mode: str = "rb", **text: str) -> IO[Any]:
     return file
 
 
-def _refuse_odd_bytes(path: Path, role: str) -> None:
+def _check_bytes(path: Path, role: str) -> None:
     """Files that are no text; and compressed files that are cut short, which DuckDB takes for whole."""
     with _opened(path) as file:
         part = file.read(_READ_AT_ONCE)
@@ -193,7 +193,7 @@ def _refuse_odd_bytes(path: Path, role: str) -> None:
             part = file.read(_READ_AT_ONCE)
 
 
-def _refuse_odd_text(path: Path, role: str) -> None:
+def _check_text(path: Path, role: str) -> None:
     """Name what keeps a file from being read, where DuckDB guesses at many causes; nothing if it cannot be told."""
     opened, quoted, ends = 1, False, set()
     with _opened(path, "rt", encoding="utf-8", newline="") as file:
@@ -211,7 +211,7 @@ def _refuse_odd_text(path: Path, role: str) -> None:
         raise _unreadable(path, role, "its lines end in different ways (LF, CRLF or CR); save it with one of them.")
 
 
-def _refuse_other_columns(paths: list[Path], opened: list[duckdb.DuckDBPyRelation], role: str) -> None:
+def _check_same_columns(paths: list[Path], opened: list[duckdb.DuckDBPyRelation], role: str) -> None:
     """Files of one table have the same columns, in any order."""
     first = opened[0].columns
     for path, relation in zip(paths, opened, strict=True):

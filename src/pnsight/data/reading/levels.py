@@ -8,19 +8,19 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from pnsight._text import count_text
-from pnsight.data.reading.grouped_table import Counted
+from pnsight.data.reading.grouped_table import GroupedTable
 from pnsight.data.schema import MISSING, OTHER, Covariate, Schema, band_labels, sort_levels
 from pnsight.errors import TableError, join_names
 
 Missing: TypeAlias = Literal["error", "drop", "level"]
 MISSING_CHOICES: tuple[Missing, ...] = ("error", "drop", "level")
 
-MOST_LEVELS = 500
-FEW_LEVELS = 20
+MAX_LEVELS = 500
+MIN_IDENTIFIER_LEVELS = 20
 """A column with fewer levels than this describes people, however few there are of them."""
 
 
-def without_missing(tables: Sequence[Counted], missing: Missing) -> tuple[list[Counted], dict[str, float]]:
+def handle_missing(tables: Sequence[GroupedTable], missing: Missing) -> tuple[list[GroupedTable], dict[str, float]]:
     """Tables in which nothing is missing, and the rows that were left out to that end, by reason."""
     known, dropped = [], {}
     for table in tables:
@@ -28,7 +28,7 @@ def without_missing(tables: Sequence[Counted], missing: Missing) -> tuple[list[C
         dropped[f"{table.role} rows without treatment or outcome"] = _plain(table.rows[blank].sum())
         known.append(_some_rows(table.take(~blank), "both treatment and outcome"))
     if missing == "error":
-        _refuse_missing(known)
+        _check_no_missing(known)
     elif missing == "level":
         known = [_with_level(table) for table in known]
     else:
@@ -44,13 +44,13 @@ def _plain(rows: np.float64) -> float:
     return int(rows) if float(rows).is_integer() else float(rows)
 
 
-def _some_rows(table: Counted, what: str) -> Counted:
+def _some_rows(table: GroupedTable, what: str) -> GroupedTable:
     if not len(table.rows):
         raise TableError(f"the {table.role} table has no rows with {what}; nothing to count.")
     return table
 
 
-def _refuse_missing(tables: Sequence[Counted]) -> None:
+def _check_no_missing(tables: Sequence[GroupedTable]) -> None:
     found = [
         f"covariate {name!r} has no value in {count_text(rows)} rows of the {table.role} table"
         for table in tables
@@ -64,11 +64,13 @@ def _refuse_missing(tables: Sequence[Counted]) -> None:
         )
 
 
-def _with_level(table: Counted) -> Counted:
-    return table.with_covariates({name: column.renamed({None: MISSING}) for name, column in table.covariates.items()})
+def _with_level(table: GroupedTable) -> GroupedTable:
+    return table.with_covariates(
+        {name: column.rename_labels({None: MISSING}) for name, column in table.covariates.items()}
+    )
 
 
-def rare_levels(tables: Sequence[Counted], names: Sequence[str], fewest: int) -> dict[str, tuple[str, ...]]:
+def find_rare_levels(tables: Sequence[GroupedTable], names: Sequence[str], fewest: int) -> dict[str, tuple[str, ...]]:
     """By covariate, the levels that have fewer rows than that in all tables together."""
     return {
         name: tuple(
@@ -80,7 +82,7 @@ def rare_levels(tables: Sequence[Counted], names: Sequence[str], fewest: int) ->
     }
 
 
-def _rows_by_level(tables: Sequence[Counted], name: str) -> dict[str, float]:
+def _rows_by_level(tables: Sequence[GroupedTable], name: str) -> dict[str, float]:
     rows: dict[str, float] = {}
     for table in tables:
         for level, here in table.covariates[name].rows_by_label(table.rows).items():
@@ -88,15 +90,18 @@ def _rows_by_level(tables: Sequence[Counted], name: str) -> dict[str, float]:
     return rows
 
 
-def merge_levels(table: Counted, rare: Mapping[str, Sequence[str]]) -> Counted:
+def merge_rare_levels(table: GroupedTable, rare: Mapping[str, Sequence[str]]) -> GroupedTable:
     """The table with its rare levels called ``other``."""
     return table.with_covariates(
-        {name: column.renamed(dict.fromkeys(rare.get(name, ()), OTHER)) for name, column in table.covariates.items()}
+        {
+            name: column.rename_labels(dict.fromkeys(rare.get(name, ()), OTHER))
+            for name, column in table.covariates.items()
+        }
     )
 
 
-def schema_of(
-    tables: Sequence[Counted], edges: Mapping[str, tuple[float, ...]], rare: Mapping[str, Sequence[str]]
+def build_schema(
+    tables: Sequence[GroupedTable], edges: Mapping[str, tuple[float, ...]], rare: Mapping[str, Sequence[str]]
 ) -> Schema:
     """Levels in order, with ``other`` and ``missing`` last; bands are all there, with or without rows."""
     return Schema(
@@ -107,20 +112,20 @@ def schema_of(
     )
 
 
-def _levels(tables: Sequence[Counted], name: str, edges: tuple[float, ...] | None) -> tuple[str, ...]:
+def _levels(tables: Sequence[GroupedTable], name: str, edges: tuple[float, ...] | None) -> tuple[str, ...]:
     found = {level for table in tables for level in table.covariates[name].present()}
     plain = sort_levels(found - {OTHER, MISSING}) if edges is None else band_labels(edges)
     return (*plain, *(level for level in (OTHER, MISSING) if level in found))
 
 
-def refuse_identifiers(schema: Schema, tables: Sequence[Counted]) -> None:
+def check_no_identifiers(schema: Schema, tables: Sequence[GroupedTable]) -> None:
     """A column with nearly a level a row names people; groups of one tell nothing."""
     rows = sum(max(float(table.rows.sum()), float(len(table.rows))) for table in tables)  # weights may be tiny
     for covariate in schema.covariates:
         levels = len(covariate.levels)
-        if levels > MOST_LEVELS or (levels > FEW_LEVELS and levels > rows / 2):
+        if levels > MAX_LEVELS or (levels > MIN_IDENTIFIER_LEVELS and levels > rows / 2):
             raise TableError(
                 f"covariate {covariate.name!r} has {levels:,} levels ({join_names(covariate.levels, most=3)}) in "
-                f"{count_text(rows)} rows; expected at most {MOST_LEVELS}, and fewer than half the rows. Leave it out "
+                f"{count_text(rows)} rows; expected at most {MAX_LEVELS}, and fewer than half the rows. Leave it out "
                 "with --covariates, cut numbers into bands with --bands, or merge rare levels with --merge-rare."
             )

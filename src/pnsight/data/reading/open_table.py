@@ -6,25 +6,25 @@ import os
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from pnsight.data.reading.engine import Countable
+from pnsight.data.reading.engine import Engine
 from pnsight.data.reading.files import open_files
-from pnsight.data.reading.narwhals_engine import FrameTable
-from pnsight.data.reading.sql_engine import SqlSource, SqlTable, sql_address
+from pnsight.data.reading.narwhals_engine import NarwhalsEngine
+from pnsight.data.reading.sql_engine import SqlEngine, SqlSource, sql_address
 
 Table: TypeAlias = Any
 """A path to a CSV or Parquet file, or a pattern such as ``data/*.parquet`` for many; a table of a SQL database, as
 ``URL::table``, ``URL::SELECT ...`` or `sql`; or a table of pandas, Polars, Arrow, DuckDB, Dask, Spark or Ibis."""
 
 
-def open_table(source: Table, role: str) -> Countable:
+def open_table(source: Table, role: str) -> Engine:
     """The table, not yet read. `role` names it in messages: experimental, observational, ..."""
     if isinstance(source, str) and not os.path.exists(source):
         source = sql_address(source) or source
     if isinstance(source, SqlSource):
-        return SqlTable.of(source, role)
+        return SqlEngine.of(source, role)
     if isinstance(source, str | os.PathLike):
         return open_files(Path(source), role)
-    return FrameTable.of(source, role)
+    return NarwhalsEngine.of(source, role)
 
 
 def read_columns(source: Table, role: str) -> dict[str, list[Any]]:

@@ -11,25 +11,25 @@ from pnsight._progress import Progress, no_progress
 from pnsight._text import count_text
 from pnsight.data.law import FloatArray
 from pnsight.data.profiles import distinct_profiles
-from pnsight.data.reading.binning import Bands, check_bands, learn_edges
-from pnsight.data.reading.column_roles import Parts, share_out
-from pnsight.data.reading.engine import Countable, Span
-from pnsight.data.reading.grouped_table import Column, Counted, count_table, told_apart
+from pnsight.data.reading.binning import Bands, band_edges, validate_bands
+from pnsight.data.reading.column_roles import ColumnRoles, assign_roles
+from pnsight.data.reading.engine import ColumnRange, Engine
+from pnsight.data.reading.grouped_table import GroupedTable, LabelColumn, count_table, keep_raw_labels
 from pnsight.data.reading.levels import (
     MISSING_CHOICES,
     Missing,
-    merge_levels,
-    rare_levels,
-    refuse_identifiers,
-    schema_of,
-    without_missing,
+    build_schema,
+    check_no_identifiers,
+    find_rare_levels,
+    handle_missing,
+    merge_rare_levels,
 )
 from pnsight.data.reading.open_table import Table, open_table
 from pnsight.data.schema import Codes, Schema, label, sort_levels
 from pnsight.data.study import MAX_ROWS, Study, cell_counts
 from pnsight.errors import TableError, did_you_mean, join_names
 
-LEAST_ROWS = 1e-12
+MIN_ROWS = 1e-12
 """Fewer rows, but not none, are lost beside others in sums, and their squares and inverses in single precision."""
 
 _TRUTH = {"1": 1, "true": 1, "0": 0, "false": 0}
@@ -81,30 +81,32 @@ def read_study(
     progress
         Told how far the counting has come, in hundredths of a table.
     """
-    _refuse_bad_choices(missing, merge_rare)
+    _validate_options(missing, merge_rare)
     sources = {"experimental": experimental, "observational": observational}
-    _refuse_no_table(sources, assignment)
+    _validate_sources(sources, assignment)
     opened = [open_table(source, role) for role, source in sources.items() if source is not None]
-    parts = share_out(opened, treatment, outcome, covariates, weight, assignment)
-    asked = check_bands(bands or {}, parts.covariates)
-    numbers = {table.role: [*asked, *parts.numbers(table.role)] for table in opened}
-    tables = [table.numeric(numbers[table.role]) for table in opened]
+    parts = assign_roles(opened, treatment, outcome, covariates, weight, assignment)
+    asked = validate_bands(bands or {}, parts.covariates)
+    numbers = {table.role: [*asked, *parts.numeric_columns(table.role)] for table in opened}
+    tables = [table.with_numeric(numbers[table.role]) for table in opened]
     spans = {table.role: _spans(table, numbers[table.role], parts) for table in tables}
     edges = {
-        name: learn_edges(name, how, tables, {role: found[name] for role, found in spans.items()}, parts.weight)
+        name: band_edges(name, how, tables, {role: found[name] for role, found in spans.items()}, parts.weight)
         for name, how in asked.items()
     }
-    counted = told_apart([_counted(table, i, len(tables), parts, edges, progress) for i, table in enumerate(tables)])
+    counted = keep_raw_labels(
+        [_counted(table, i, len(tables), parts, edges, progress) for i, table in enumerate(tables)]
+    )
     x_of = _truth_table(treatment, "treatment", "treated", treated, [table.x for table in counted])
     y_of = _truth_table(outcome, "outcome", "success", success, [table.y for table in counted])
-    known, dropped = without_missing(counted, missing)
+    known, dropped = handle_missing(counted, missing)
     if experimental is not None:
-        _refuse_empty_arm(known[0], x_of, treatment)
+        _check_both_arms(known[0], x_of, treatment)
     plain = [name for name in parts.covariates if name not in edges]
-    rare = {} if merge_rare is None else rare_levels(known, plain, merge_rare)
-    merged = [merge_levels(table, rare) for table in known]
-    schema = schema_of(merged, edges, rare)
-    refuse_identifiers(schema, merged)
+    rare = {} if merge_rare is None else find_rare_levels(known, plain, merge_rare)
+    merged = [merge_rare_levels(table, rare) for table in known]
+    schema = build_schema(merged, edges, rare)
+    check_no_identifiers(schema, merged)
     profiles, counts = _profiles(schema, merged, x_of, y_of)
     trial = counts[0] if experimental is not None else np.zeros_like(counts[0])
     registry = counts[-1] if observational is not None else None
@@ -124,14 +126,14 @@ def read_study(
     )
 
 
-def _refuse_bad_choices(missing: Missing, merge_rare: int | None) -> None:
+def _validate_options(missing: Missing, merge_rare: int | None) -> None:
     if missing not in MISSING_CHOICES:
         raise TableError(f"missing is {missing!r}; expected one of {join_names(map(repr, MISSING_CHOICES))}.")
     if merge_rare is not None and merge_rare < 1:
         raise TableError(f"merge_rare is {merge_rare}; expected a number of rows, at least 1.")
 
 
-def _refuse_no_table(sources: Mapping[str, Table | None], assignment: str | None) -> None:
+def _validate_sources(sources: Mapping[str, Table | None], assignment: str | None) -> None:
     if all(source is None for source in sources.values()):
         raise TableError("neither an experimental nor an observational table is given; give one or both.")
     if sources["experimental"] is None and assignment is not None:
@@ -140,23 +142,23 @@ def _refuse_no_table(sources: Mapping[str, Table | None], assignment: str | None
         )
 
 
-def _spans(table: Countable, numbers: list[str], parts: Parts) -> dict[str, Span]:
+def _spans(table: Engine, numbers: list[str], parts: ColumnRoles) -> dict[str, ColumnRange]:
     """Ranges of the columns that must hold numbers; weights and probabilities must be in every row, and make sense."""
     if not numbers:
         return {}
-    spans = table.spans(numbers)
+    spans = table.column_ranges(numbers)
     weight, assignment = parts.weight[table.role], parts.assignment_of(table.role)
     if weight is not None:
         expected = f"zero or more, at most {MAX_ROWS:,}"
-        _refuse_outside(table, weight, "weight", expected, spans[weight], lambda number: 0 <= number <= MAX_ROWS)
+        _check_range(table, weight, "weight", expected, spans[weight], lambda number: 0 <= number <= MAX_ROWS)
     if assignment is not None:
         expected = "a probability of being treated, above 0 and below 1"
-        _refuse_outside(table, assignment, "assignment", expected, spans[assignment], lambda number: 0 < number < 1)
+        _check_range(table, assignment, "assignment", expected, spans[assignment], lambda number: 0 < number < 1)
     return spans
 
 
-def _refuse_outside(
-    table: Countable, name: str, part: str, expected: str, span: Span, fits: Callable[[float], bool]
+def _check_range(
+    table: Engine, name: str, part: str, expected: str, span: ColumnRange, fits: Callable[[float], bool]
 ) -> None:
     column = f"{part} column {name!r} of the {table.role} table"
     if span.missing:
@@ -167,13 +169,13 @@ def _refuse_outside(
 
 
 def _counted(
-    table: Countable,
+    table: Engine,
     k: int,
     tables: int,
-    parts: Parts,
+    parts: ColumnRoles,
     edges: Mapping[str, tuple[float, ...]],
     progress: Progress,
-) -> Counted:
+) -> GroupedTable:
     """Count the k-th of the tables, and tell how far it is."""
     note = f"counting the {table.role} table"
     progress(100 * k, 100 * tables, note)
@@ -182,7 +184,7 @@ def _counted(
     return found
 
 
-def _truth_table(column: str, what: str, argument: str, true_level: Any, tables: list[Column]) -> dict[str, int]:
+def _truth_table(column: str, what: str, argument: str, true_level: Any, tables: list[LabelColumn]) -> dict[str, int]:
     """Which labels of a binary column mean 1 and which 0."""
     found = sort_levels(value for table in tables for value in table.present())
     if not found:
@@ -213,8 +215,8 @@ def _meaning_true(meanings: Mapping[str, int]) -> str:
     return next((text for text, meaning in meanings.items() if meaning), "1")
 
 
-def _refuse_empty_arm(table: Counted, x_of: Mapping[str, int], treatment: str) -> None:
-    x = table.x.mapped(x_of)
+def _check_both_arms(table: GroupedTable, x_of: Mapping[str, int], treatment: str) -> None:
+    x = table.x.map_labels(x_of)
     arms = [float(table.rows[x == arm].sum()) for arm in (0, 1)]
     if min(arms) == 0:
         absent = "treated" if arms[1] == 0 else "untreated"
@@ -225,7 +227,7 @@ def _refuse_empty_arm(table: Counted, x_of: Mapping[str, int], treatment: str) -
 
 
 def _profiles(
-    schema: Schema, tables: list[Counted], x_of: Mapping[str, int], y_of: Mapping[str, int]
+    schema: Schema, tables: list[GroupedTable], x_of: Mapping[str, int], y_of: Mapping[str, int]
 ) -> tuple[Codes, list[FloatArray]]:
     """Distinct profiles over all tables, and each table's counts for them."""
     coded = [_codes(schema, table) for table in tables]
@@ -233,13 +235,13 @@ def _profiles(
     places = np.split(place, np.cumsum([len(codes) for codes in coded])[:-1])
     counts = []
     for table, at in zip(tables, places, strict=True):
-        x = table.x.mapped(x_of)
-        counts.append(cell_counts(at, len(profiles), x, table.y.mapped(y_of), table.balanced_rows(x)))
-        _refuse_inexact(table.role, counts[-1])
+        x = table.x.map_labels(x_of)
+        counts.append(cell_counts(at, len(profiles), x, table.y.map_labels(y_of), table.reweighted_rows(x)))
+        _check_exact_counts(table.role, counts[-1])
     return profiles, counts
 
 
-def _refuse_inexact(role: str, counts: FloatArray) -> None:
+def _check_exact_counts(role: str, counts: FloatArray) -> None:
     """Weights, or probabilities of assignment, that make counts too large or too small to reckon with."""
     share = float((counts / MAX_ROWS).sum())  # whose sum cannot overflow
     if share > 1:
@@ -248,19 +250,19 @@ def _refuse_inexact(role: str, counts: FloatArray) -> None:
             f"{MAX_ROWS:,}, up to which counts are exact. Check the columns that weigh them."
         )
     least = float(counts[counts > 0].min())
-    if least < LEAST_ROWS:
+    if least < MIN_ROWS:
         raise TableError(
             f"some rows of the {role} table stand for {least:.3g} rows together; expected none, or at least "
-            f"{LEAST_ROWS:g}. Multiply all weights by the same number, or give those rows weight zero."
+            f"{MIN_ROWS:g}. Multiply all weights by the same number, or give those rows weight zero."
         )
 
 
-def _codes(schema: Schema, table: Counted) -> Codes:
+def _codes(schema: Schema, table: GroupedTable) -> Codes:
     """Level codes of each group, shape (groups, covariates)."""
     codes = np.zeros((len(table.rows), len(schema.names)), dtype=np.int32)
     for j, covariate in enumerate(schema.covariates):
         order = {level: code for code, level in enumerate(covariate.levels)}
-        codes[:, j] = table.covariates[covariate.name].mapped(order)
+        codes[:, j] = table.covariates[covariate.name].map_labels(order)
     return codes
 
 

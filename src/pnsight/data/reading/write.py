@@ -11,7 +11,7 @@ import numpy as np
 
 from pnsight._files import replacing
 from pnsight._text import in_utf8
-from pnsight.data.reading.engine import reason
+from pnsight.data.reading.engine import error_summary
 from pnsight.data.reading.files import new_connection
 from pnsight.errors import OutputError
 
@@ -27,7 +27,7 @@ def write_parquet(columns: Mapping[str, Any], path: Path) -> None:
                 raise OutputError(f"cannot write {str(path.resolve())!r}: the name is not in UTF-8; use another.")
             connection.table("columns_to_write").write_parquet(str(scratch))
     except (duckdb.Error, OSError) as error:
-        raise OutputError(f"cannot write {str(path)!r}: {reason(error)}") from None
+        raise OutputError(f"cannot write {str(path)!r}: {error_summary(error)}") from None
 
 
 def _array(values: Any) -> np.ndarray[Any, Any]:
