@@ -27,6 +27,7 @@ from pnsight.decisions import NOT, TREAT, UNCERTAIN, decided
 from pnsight.decisions.planning.variance_left import Crowd, doubt_left, split
 from pnsight.estimands import asking
 from pnsight.queries import lattice
+from pnsight.queries.query import encode
 from pnsight.simulation import Population
 
 RESULTS = Path(__file__).parent / "results" / "planning.csv"
@@ -126,7 +127,7 @@ def with_rows(population: Population, study: pnsight.Study, query: str, added: i
     """The study with experimental rows of people drawn at random from a group, half of them treated."""
     rng = np.random.default_rng([seed, 7])
     profiles, mass = people(population)
-    inside = mass * lattice.membership_matrix(population.schema.encode(query), profiles)[0]
+    inside = mass * lattice.membership_matrix(encode(population.schema, query), profiles)[0]
     cells = np.clip(population.types(profiles) @ COUNTED_CELLS[:4].T, 0, 1)
     rows = rng.multinomial(added, inside / inside.sum())
     treated = rng.binomial(rows, 0.5)
@@ -159,7 +160,7 @@ def left(
     model: pnsight.ResponseTypeModel, refit: pnsight.ResponseTypeModel, query: str, added: int
 ) -> dict[str, float | str]:
     """Share of the variance of both bounds that the rows leave, in the group and outside, foretold and real."""
-    crowd, codes = Crowd.of(model, None, 0), model.schema.encode(query)
+    crowd, codes = Crowd.of(model, None, 0), encode(model.schema, query)
     rows = crowd.added(codes, model.shares(codes), split(model.study, added, "experimental"))
     tables = model.bounds(crowd.codes), refit.bounds(crowd.codes)
     before, after = (table.standard_error("lower") ** 2 + table.standard_error("upper") ** 2 for table in tables)

@@ -15,6 +15,7 @@ from pnsight.data.law import FloatArray
 from pnsight.decisions import decisions
 from pnsight.models import ExactMLP, MaskMLP, PlugIn, ResponseTypeModel
 from pnsight.queries import lattice
+from pnsight.queries.query import encode
 from pnsight_experiments.paper import CASE_PROFILE
 
 LETTERS = {"treat": "T", "not": "N", "uncertain": "U", "": "-"}
@@ -30,7 +31,7 @@ def case_study(
     population = populations.get("mediator")
     study = population.sample(experimental=budget, observational=budget, seed=seed)
     queries = lattice.profile_and_parents(CASE_PROFILE)
-    codes = study.schema.encode(queries)
+    codes = encode(study.schema, queries)
     settings: dict[str, Any] = {
         "threshold": threshold,
         "validation": "queries",

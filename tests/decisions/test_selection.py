@@ -18,6 +18,7 @@ from pnsight.data.study import Study
 from pnsight.decisions import select
 from pnsight.errors import ModelError, PnsightError, QuantityError
 from pnsight.queries import lattice
+from pnsight.queries.query import format_queries
 from strategies import studies
 
 GAINS = ("guaranteed", "net", "best_case")
@@ -53,7 +54,7 @@ def test_no_other_choice_gains_more(study, budget, by, data):
     """A linear program over how many to treat of each profile is the referee."""
     model = pnsight.PlugIn().fit(study)
     codes = lattice.all_profiles(study.schema)
-    texts = study.schema.format(codes)
+    texts = format_queries(study.schema, codes)
     prices = data.draw(st.lists(st.integers(1, 5), min_size=len(codes), max_size=len(codes)))
     cost = dict(zip(texts, map(float, prices), strict=True))
     found = select(model, budget, people=10, cost=cost, by=by)

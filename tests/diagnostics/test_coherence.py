@@ -17,6 +17,7 @@ from pnsight.data.law import Law
 from pnsight.data.schema import Covariate, Schema
 from pnsight.diagnostics.compatibility import INEQUALITIES, Coherence, coherence_of
 from pnsight.queries import lattice
+from pnsight.queries.query import decode, encode
 from strategies import relabelled, studies
 
 
@@ -204,7 +205,7 @@ def adjusted_by_look(found: Coherence, schema: Schema, old_names: dict[str, dict
     """Adjusted p-values by subgroup and inequality, with levels under their old names."""
     known = {}
     for query, inequality, adjusted in zip(found.queries, found.inequalities, found.adjusted, strict=True):
-        fixed = schema.query(schema.encode(query)[0]).fixed
+        fixed = decode(schema, encode(schema, query)[0]).fixed
         known[frozenset((name, old_names[name][level]) for name, level in fixed.items()), inequality] = adjusted
     return known
 

@@ -26,6 +26,7 @@ from pnsight.errors import ModelError, OutputError
 from pnsight.estimands import QUANTITIES
 from pnsight.models import persistence as store
 from pnsight.queries import lattice
+from pnsight.queries.query import format_queries
 
 WORDS = Schema((Covariate("sexe, déclaré", ("femme", "homme")), Covariate("a=b\\c", ("1", "10", "oui"))))
 
@@ -283,7 +284,7 @@ def test_whatever_part_of_a_description_is_changed_a_model_answers_or_is_refused
                 model = pnsight.load(tmp_path)
             except ModelError:
                 continue
-            model.bounds(model.schema.format(model.study.profiles[:1])).columns()
+            model.bounds(format_queries(model.schema, model.study.profiles[:1])).columns()
             model.explain()
             model._repr_html_()
 

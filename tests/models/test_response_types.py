@@ -26,6 +26,7 @@ from pnsight.models.response_types.capacity import Rung
 from pnsight.models.response_types.fit_summary import Choices
 from pnsight.models.response_types.marginalise import MOST_LISTED, CountedProfiles, ListedProfiles
 from pnsight.queries import lattice
+from pnsight.queries.query import encode, format_queries
 
 pytestmark = pytest.mark.usefixtures("small_fits")
 
@@ -512,7 +513,7 @@ def test_an_experiment_alone_is_not_asked_about_the_people_of_a_registry():
     for population in ("observational", "pooled"):
         for ask in (fitted.bounds, fitted.shares):
             with pytest.raises(QueryError, match=f"{population!r} was given, but .* only those of the experimental"):
-                ask(fitted.schema.encode(""), population=population)
+                ask(encode(fitted.schema, ""), population=population)
     assert fitted.bounds("", population="experimental").columns() == fitted.bounds("").columns()
 
 
@@ -651,13 +652,19 @@ def wide(small_fits):
 def test_profiles_too_many_to_list_are_counted_and_drawn(wide):
     assert wide.schema.n_profiles == 2 * MOST_LISTED
     assert isinstance(wide.mixing_, CountedProfiles)
-    queries = ["", "1" + "X" * 14, "X" * 10 + "01010", "0" * 15, wide.schema.format(wide.study.profiles[:1])[0]]
+    queries = [
+        "",
+        "1" + "X" * 14,
+        "X" * 10 + "01010",
+        "0" * 15,
+        format_queries(wide.schema, wide.study.profiles[:1])[0],
+    ]
     assert_answers_everything(wide, queries)
     assert wide.law(queries).violation().max() <= 1e-12
 
 
 def test_a_model_of_many_profiles_is_stored_too(wide, tmp_path):
-    queries = ["", "1" + "X" * 14, "0" * 15, wide.schema.format(wide.study.profiles[:1])[0]]
+    queries = ["", "1" + "X" * 14, "0" * 15, format_queries(wide.schema, wide.study.profiles[:1])[0]]
     assert_saved_and_loaded_alike(wide, queries, tmp_path / "model", ("pns", "ps"))
 
 

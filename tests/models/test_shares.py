@@ -14,6 +14,7 @@ from pnsight.data.study import Study
 from pnsight.errors import ModelError
 from pnsight.models.response_types import model as response_types
 from pnsight.queries import lattice
+from pnsight.queries.query import encode
 from strategies import codes_of, studies
 
 ROUNDING = 1e-6
@@ -68,7 +69,7 @@ def fitted(small_fits, request):
 
 @pytest.mark.parametrize("population", PEOPLE)
 def test_shares_of_the_response_type_model_add_up(fitted, population):
-    everyone, exact = fitted.schema.encode(""), lattice.all_profiles(fitted.schema)
+    everyone, exact = encode(fitted.schema, ""), lattice.all_profiles(fitted.schema)
     each = fitted.shares(exact, population)
     assert fitted.shares(everyone, population)[0] == pytest.approx(1, abs=ROUNDING)
     assert (each > 0).all()
@@ -95,7 +96,7 @@ def test_the_law_of_a_query_is_the_mean_of_its_parts_by_their_shares(fitted, que
     tolerance = ROUNDING if fitted.mixing_.__class__.__name__ == "ListedProfiles" else 0.01
     whole = fitted.law(query)
     parts = [f"{query},z2={level}" if query else f"z2={level}" for level in (0, 1)]
-    shares = fitted.shares(fitted.schema.encode(parts))
+    shares = fitted.shares(encode(fitted.schema, parts))
     mixed = fitted.law(parts).mix(shares[None] / shares.sum())
     np.testing.assert_allclose(mixed.a, whole.a, atol=tolerance)
     np.testing.assert_allclose(mixed.b, whole.b, atol=tolerance)

@@ -28,6 +28,7 @@ from pnsight.output import plots
 from pnsight.output.plots.forest import MOST_ROWS
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import BoundTable
+from pnsight.queries.query import encode
 
 POPULATION = populations.random_population("index", 1, covariates=3)
 QUERIES = ["", "1XX", "0XX", "X1X", "110"]
@@ -221,7 +222,7 @@ def test_the_support_map_holds_the_rows_of_every_level_and_pair():
 def test_the_support_map_of_pairs_takes_the_table_with_fewer_rows(plug_in):
     study = plug_in.study
     shown = np.ma.getdata(pnsight.plot(study).axes[0].images[0].get_array())
-    counts = plug_in.counts(study.schema.encode({study.schema.names[0]: "1", study.schema.names[1]: "0"}))[0]
+    counts = plug_in.counts(encode(study.schema, {study.schema.names[0]: "1", study.schema.names[1]: "0"}))[0]
     assert shown[2, 1] == min(counts[:4].sum(), counts[4:].sum())
 
 

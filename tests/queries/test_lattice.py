@@ -11,6 +11,7 @@ from pnsight.data.profiles import ProfileLookup
 from pnsight.data.schema import OPEN, Covariate, Schema
 from pnsight.errors import LimitError
 from pnsight.queries import lattice
+from pnsight.queries.query import encode, format_queries
 from strategies import codes_of, studies
 
 
@@ -146,7 +147,7 @@ def test_spaces_list_every_query_once():
     schema = Schema((Covariate("a", ("0", "1")), Covariate("b", ("p", "q", "r"))))
     exact, mask = lattice.all_profiles(schema), lattice.all_queries(schema)
     assert exact.tolist() == [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]
-    assert schema.format(mask)[-1] == "XX"
+    assert format_queries(schema, mask)[-1] == "XX"
     assert len({tuple(row) for row in mask}) == len(mask) == schema.n_queries == 12
     assert {tuple(row) for row in exact} == {tuple(row) for row in mask if OPEN not in row}
     assert lattice.SPACES.keys() == {"exact", "mask"}
@@ -200,5 +201,5 @@ def test_too_many_general_queries_are_refused():
 
 def test_each_covariate_that_a_query_fixes_is_opened_in_turn():
     schema = Schema.binary(["a", "b", "c", "d"])
-    (query,) = schema.encode("1X0X")
-    assert schema.format(lattice.query_and_parents(query)) == ["1X0X", "XX0X", "1XXX"]
+    (query,) = encode(schema, "1X0X")
+    assert format_queries(schema, lattice.query_and_parents(query)) == ["1X0X", "XX0X", "1XXX"]

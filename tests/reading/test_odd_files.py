@@ -8,6 +8,7 @@ import pytest
 
 import pnsight
 from pnsight.errors import OutputError, TableError
+from pnsight.queries.query import format_queries
 
 
 def rows_of(path, **options):
@@ -79,7 +80,7 @@ def test_codes_that_stay_apart_in_one_table_do_so_in_the_other(tmp_path):
         (tmp_path / name).write_text(lines(levels))
     study = pnsight.read_study(tmp_path / "trial.csv", tmp_path / "registry.csv", treatment="x", outcome="y")
     assert set(study.schema.covariates[0].levels) == {"250", "250.0", "300"}
-    rows = dict(zip(study.schema.format(study.profiles), study.observational.sum(axis=1), strict=True))
+    rows = dict(zip(format_queries(study.schema, study.profiles), study.observational.sum(axis=1), strict=True))
     assert {level: rows.get(f"{study.schema.names[0]}={level}", 0) > 0 for level in ("250", "250.0", "300")} == {
         "250": False,
         "250.0": True,

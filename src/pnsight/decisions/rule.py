@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from pnsight._tabular import Tabular
 from pnsight.data.law import FloatArray
-from pnsight.data.schema import QueryLike
 from pnsight.errors import ModelError, QueryError, percent_hint
 from pnsight.estimands.estimand import BENEFIT
 from pnsight.models import Model
 from pnsight.queries.bound_table import BoundTable
+from pnsight.queries.query import QueryLike
 
 TREAT, NOT, UNCERTAIN, NONE = "treat", "not", "uncertain", ""
 

@@ -32,6 +32,7 @@ from pnsight.models.base import LawModel, least_rows
 from pnsight.models.response_types.marginalise import MOST_LISTED
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import BoundTable, plain_numbers
+from pnsight.queries.query import encode, format_queries
 
 Gain: TypeAlias = Literal["guaranteed", "net", "best_case"]
 """What a budget is spent for."""
@@ -192,9 +193,9 @@ def _prices(schema: Schema, codes: Codes, cost: Cost | None) -> FloatArray:
         return np.full(len(codes), 1.0 if cost is None else cost)
     price = np.full(len(codes), np.nan)
     for query, amount in cost.items():
-        price[lattice.matching_profiles(codes, schema.encode(query)[0])] = amount
+        price[lattice.matching_profiles(codes, encode(schema, query)[0])] = amount
     if np.isnan(price).any():
-        some = schema.format(codes[np.isnan(price)][:1])[0]
+        some = format_queries(schema, codes[np.isnan(price)][:1])[0]
         raise QueryError(f"no cost is given for {some!r}; give one for everyone too, under the empty query ''.")
     return price
 

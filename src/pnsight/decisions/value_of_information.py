@@ -13,12 +13,13 @@ import numpy.typing as npt
 from pnsight._tabular import Tabular
 from pnsight._text import percent
 from pnsight.data.law import FloatArray
-from pnsight.data.schema import OPEN, Codes, QueryLike
+from pnsight.data.schema import OPEN, Codes
 from pnsight.decisions.rule import NONE, NOT, TREAT, UNCERTAIN, Decisions, decide, decided
 from pnsight.errors import QueryError
 from pnsight.models import Model
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import BoundTable, plain_numbers
+from pnsight.queries.query import QueryLike, encode, example_query
 
 NEVER = 1e-9
 """Probabilities up to this are none, but for rounding."""
@@ -169,10 +170,10 @@ def left_open(
 
 
 def _one(model: Model, query: QueryLike) -> Codes:
-    codes = model.schema.encode(query)
+    codes = encode(model.schema, query)
     if len(codes) != 1:
         raise QueryError(
-            f"{len(codes)} queries are given; ask about one at a time, such as {model.schema.example()!r}."
+            f"{len(codes)} queries are given; ask about one at a time, such as {example_query(model.schema)!r}."
         )
     return codes
 

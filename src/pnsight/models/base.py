@@ -13,7 +13,7 @@ import numpy as np
 from pnsight import _markup as markup
 from pnsight._progress import Progress, no_progress
 from pnsight.data.law import FloatArray, Law
-from pnsight.data.schema import Codes, QueryLike, Schema
+from pnsight.data.schema import Codes, Schema
 from pnsight.data.study import People, Study, validate_population
 from pnsight.errors import ModelError, QueryError
 from pnsight.estimands import asking
@@ -24,6 +24,7 @@ from pnsight.estimands.payoffs import PayoffsLike
 from pnsight.estimands.resolve import settle
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import BoundTable
+from pnsight.queries.query import QueryLike, encode, format_queries
 
 if TYPE_CHECKING:
     from pnsight.diagnostics.assumption_tests import AssumptionTest
@@ -200,7 +201,7 @@ class LawModel(Model):
 
     def law(self, queries: QueryLike = None) -> Law:
         """The law of each query."""
-        codes = self.schema.encode(queries)
+        codes = encode(self.schema, queries)
         return self.law_given(codes, self.counts(codes))
 
     def raw_ends(self, codes: Codes, quantity: str = "pns") -> FloatArray:
@@ -218,11 +219,11 @@ class LawModel(Model):
         refine: Refine = "none",
     ) -> BoundTable:
         """Bounds on a quantity for each query, as `Model.bounds` says."""
-        codes = self.schema.encode(queries)
+        codes = encode(self.schema, queries)
         question = asking(quantity, payoffs, assume, refine, otherwise=self.quantity)
         notes, counts = self.notes(codes, question), self.counts(codes)
         lower, upper, status = settle(*self.ends_given(codes, counts, question), within=question.span)
-        table = self.schema.format(codes), lower, upper, *support(counts), status
+        table = format_queries(self.schema, codes), lower, upper, *support(counts), status
         return BoundTable(question.quantity, *table, notes=notes)
 
 

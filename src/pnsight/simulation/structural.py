@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from pnsight.data.law import RESPONSE_TYPES, FloatArray, Law
 from pnsight.data.profiles import distinct_profiles
-from pnsight.data.schema import Codes, QueryLike, Schema
+from pnsight.data.schema import Codes, Schema
 from pnsight.data.study import Study, cell_counts
 from pnsight.errors import LimitError, PopulationError
 from pnsight.estimands import asking
@@ -29,6 +29,7 @@ from pnsight.estimands.payoffs import PayoffsLike
 from pnsight.estimands.resolve import settle
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import BoundTable
+from pnsight.queries.query import QueryLike, encode, format_queries
 
 Equation: TypeAlias = Callable[[Codes, Codes], FloatArray]
 """From profiles (n, covariates) and hidden states (m, hidden) to probabilities of shape (n, m) or (n, m, 4)."""
@@ -125,7 +126,7 @@ class Population:
     def mixture(self, queries: QueryLike) -> tuple[FloatArray, FloatArray]:
         """Mass of each query, shape (queries,), and its shares of the response types, shape (queries, 8)."""
         profiles, weighted = self._weighted_types
-        sums = lattice.sum_over(self.schema, self.schema.encode(queries), profiles, weighted)
+        sums = lattice.sum_over(self.schema, encode(self.schema, queries), profiles, weighted)
         mass = sums.sum(axis=1)
         shares = np.divide(sums, mass[:, None], out=np.full(sums.shape, np.nan), where=mass[:, None] > 0)
         return mass, shares
@@ -163,11 +164,11 @@ class Population:
         refine: Refine = "none",
     ) -> BoundTable:
         """The bounds that unlimited data would give; `payoffs` and `refine` are those of `Model.bounds`."""
-        codes, question = self.schema.encode(queries), asking(quantity, payoffs, refine=refine)
+        codes, question = encode(self.schema, queries), asking(quantity, payoffs, refine=refine)
         ends = self._refined(codes, question) if question.refined else question.ends(self.law(codes))
         lower, upper, status = settle(*ends, within=question.span)
         everyone = np.full(len(codes), np.inf)
-        table = self.schema.format(codes), lower, upper, everyone, everyone, status
+        table = format_queries(self.schema, codes), lower, upper, everyone, everyone, status
         return BoundTable(question.quantity, *table, notes=question.notes)
 
     def _refined(self, codes: Codes, question: Question) -> Ends:

@@ -13,6 +13,7 @@ from pnsight._text import number_of
 from pnsight.data.schema import Codes, Schema
 from pnsight.decisions import Decisions
 from pnsight.errors import LimitError, QueryError, TableError, join_names
+from pnsight.queries.query import encode, encode_columns
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import Options
 
@@ -126,7 +127,7 @@ def _columns(header: list[str], rows: Any) -> Table:
 def _codes(schema: Schema, table: Table) -> Codes:
     """The queries, or everything that is wrong with them."""
     try:
-        return schema.encode_columns(table.columns)
+        return encode_columns(schema, table.columns)
     except QueryError:
         wrong = list(_wrong(schema, table))
         if not wrong:  # it is the names of the columns
@@ -149,7 +150,7 @@ def _wrong(schema: Schema, table: Table) -> Iterator[str]:
 
 def _refusal(schema: Schema, name: str, value: str) -> str:
     try:
-        schema.encode({name: value})
+        encode(schema, {name: value})
     except QueryError as error:
         return str(error)
     return ""

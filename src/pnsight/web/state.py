@@ -23,6 +23,7 @@ from pnsight.estimands.estimand import BENEFIT, asking
 from pnsight.estimands.payoffs import LARGEST
 from pnsight.models import Model
 from pnsight.queries.bound_table import validate_level
+from pnsight.queries.query import decode, encode
 from pnsight.web.capabilities import UNIT_PAYOFFS
 from pnsight.web.words import PAYOFFS
 
@@ -154,11 +155,11 @@ class Reader:
 
     def people(self, state: State) -> list[tuple[str, str]]:
         """The covariates that a state fixes, as they stand in an address."""
-        return [(PREFIX + name, level) for name, level in self.schema.query(state.codes[0]).fixed.items()]
+        return [(PREFIX + name, level) for name, level in decode(self.schema, state.codes[0]).fixed.items()]
 
     def _query(self, levels: Mapping[str, str], problems: list[str]) -> tuple[int, ...]:
         try:
-            return tuple(self.schema.encode(levels)[0].tolist())
+            return tuple(encode(self.schema, levels)[0].tolist())
         except QueryError as error:
             if len(levels) == 1:
                 problems.append(str(error))

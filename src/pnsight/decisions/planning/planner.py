@@ -18,7 +18,7 @@ import numpy.typing as npt
 from pnsight._tabular import Tabular
 from pnsight._text import number_of
 from pnsight.data.law import FloatArray
-from pnsight.data.schema import Codes, QueryLike
+from pnsight.data.schema import Codes
 from pnsight.data.study import People, Study
 from pnsight.decisions.planning.expected_decisions import ALL, NONE, Outlook
 from pnsight.decisions.planning.variance_left import Crowd, Table, arms_of, doubt_left, split
@@ -31,6 +31,7 @@ from pnsight.estimands.resolve import ROUNDING
 from pnsight.models import Model, ResponseTypeModel
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import plain_numbers, validate_level
+from pnsight.queries.query import QueryLike, encode, format_queries
 
 MOST_CANDIDATES = 500
 """Groups that fix two covariates are compared if all are no more than this, else those that fix one."""
@@ -139,7 +140,7 @@ def plan(
     crowd, question = Crowd.of(fitted, population, random_state), _question(fitted, options)
     now = decided(fitted.bounds(crowd.codes, level=level, **options), threshold, cautious=True)
     outlook = _outlook(fitted, now, question)
-    groups = np.concatenate([codes, fitted.schema.encode(None)])  # everyone last
+    groups = np.concatenate([codes, encode(fitted.schema, None)])  # everyone last
     added = crowd.added(groups, np.append(share, 1.0), split(fitted.study, rows, table))
     treat, leave = (gain @ crowd.share for gain in outlook.gains(doubt_left(fitted, question, crowd, added)))
     change = -(treat + leave)
@@ -148,7 +149,7 @@ def plan(
     covers = lattice.membership_matrix(codes[order], crowd.codes)
     notes = (*now.answers.notes, *compared, *_notes(uncertain.sum(), stays.sum(), float(change[-1]), rows))
     return Plan(
-        fitted.schema.format(codes[order]),
+        format_queries(fitted.schema, codes[order]),
         share[order],
         covers @ uncertain,
         covers @ stays,
@@ -170,10 +171,10 @@ def _groups(
     """Groups to compare, the share of the people in each, and which they are in words."""
     schema = model.schema
     if candidates is not None:
-        codes = schema.encode(candidates)
+        codes = encode(schema, candidates)
         share = model.shares(codes, population)
         if not (share > 0).all():
-            nobody = join_names(map(repr, schema.format(codes[share <= 0])))
+            nobody = join_names(map(repr, format_queries(schema, codes[share <= 0])))
             raise QueryError(f"nobody is in {nobody}, so no rows can come from there; leave it out.")
         return codes, share, ()
     fixed = 2 if lattice.n_queries_fixing_at_most(schema, 2) <= MOST_CANDIDATES else 1

@@ -16,7 +16,7 @@ import numpy as np
 from pnsight._progress import Progress, no_progress
 from pnsight._text import format_table
 from pnsight.data.law import FloatArray
-from pnsight.data.schema import OPEN, Codes, QueryLike
+from pnsight.data.schema import OPEN, Codes
 from pnsight.data.study import Study
 from pnsight.errors import ModelError, QuantityError, QueryError, join_names
 from pnsight.estimands import asking
@@ -29,6 +29,7 @@ from pnsight.models.bound_networks.pairs import NetworkPair, Pair, fit_networks,
 from pnsight.models.bound_networks.training_examples import Examples, feasible_examples, split_rows
 from pnsight.models.mlp_numpy import ACTIVATIONS
 from pnsight.queries.bound_table import BoundTable
+from pnsight.queries.query import QueryLike, encode, format_queries
 
 AUTO_THRESHOLDS = (100, 200, 300, 500, 1000, 2000)
 """Thresholds that ``threshold="auto"`` chooses among."""
@@ -189,14 +190,14 @@ class BoundRegressor(Model):
         refine: Refine = "none",
     ) -> BoundTable:
         """Bounds on the quantity the model was fitted for; it knows no law, so nothing can be assumed or refined."""
-        codes = self.schema.encode(queries)
+        codes = encode(self.schema, queries)
         question = asking(quantity, payoffs, assume, refine, otherwise=self.quantity)
         self._refuse_more(question)
         ends = self.raw_ends(codes, question.quantity)
         if self.repair == "sort":
             ends = np.sort(ends, axis=1)
         lower, upper, status = settle(ends[:, 0], ends[:, 1], CROSSED)
-        table = self.schema.format(codes), lower, upper, *support(self.counts(codes)), status
+        table = format_queries(self.schema, codes), lower, upper, *support(self.counts(codes)), status
         return BoundTable(self.quantity, *table, notes=self.caveats)
 
     def raw_ends(self, codes: Codes, quantity: str = "pns") -> FloatArray:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from pnsight._progress import Progress, no_progress
 from pnsight.data.law import FloatArray, Law
-from pnsight.data.schema import Codes, QueryLike
+from pnsight.data.schema import Codes
 from pnsight.data.study import People, Study, validate_population
 from pnsight.errors import ModelError
 from pnsight.estimands import asking
@@ -35,6 +35,7 @@ from pnsight.models.response_types.intervals import STUDY, error_variance
 from pnsight.models.response_types.marginalise import MOST_LISTED, CountedProfiles, ListedProfiles
 from pnsight.models.response_types.replace_counts import Mix, Recount, recounted
 from pnsight.queries.bound_table import BoundTable, validate_level
+from pnsight.queries.query import QueryLike, encode, format_queries
 
 _LAWS_TOGETHER = 4096
 """Laws, of queries and members, that are bounded in one go: the members of a few queries, or one member of many."""
@@ -146,12 +147,12 @@ class ResponseTypeModel(LawModel):
         What a query does not name is left open and averaged over the people of `population`, by default the model's.
         """
         validate_level(level)
-        codes = self.schema.encode(queries)
+        codes = encode(self.schema, queries)
         question = asking(quantity, payoffs, assume, refine, otherwise=self.quantity)
         notes = self.notes(codes, question)
         ends, spread = self._ends(codes, question, self._weights(population))
         lower, upper, status = settle(ends[0], ends[1], within=question.span)
-        table = self.schema.format(codes), lower, upper, *support(self.counts(codes)), status
+        table = format_queries(self.schema, codes), lower, upper, *support(self.counts(codes)), status
         if spread is None:
             return BoundTable(question.quantity, *table, notes=notes)
         reach = NormalDist().inv_cdf((1 + level) / 2) * spread
