@@ -238,7 +238,7 @@ def test_a_constant_covariate_is_kept_and_said():
     table = pandas.DataFrame({"country": "UK", "sex": ["F", "M"], "x": [0, 1], "y": [1, 0]})
     study = study_of(table)
     assert study.schema.names == ("country", "sex")
-    assert study.notes == ("country is UK in every row; it is kept, but tells no one apart",)
+    assert study.notes == ("country is UK in every row; it is kept, but distinguishes nobody",)
 
 
 def test_people_of_one_profile_make_a_study():
