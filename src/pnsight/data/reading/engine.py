@@ -1,4 +1,4 @@
-"""What counting asks of a table, whatever engine holds it: three small questions, answered where the data live."""
+"""Engine: what reading asks of a table, whichever library or database holds it and computes the answers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pnsight.data.law import FloatArray
 from pnsight.errors import TableError
 
 MAX_GROUPS = 4_000_000
-"""Distinct groups that are fetched from a table; with more of them nearly every row would be alone."""
+"""Distinct groups that are fetched from a table; with more of them nearly every row would be its own group."""
 
 HISTOGRAM_BINS = 4096
-"""Cells that a range of numbers is cut into to find its quantiles."""
+"""Bins that a range of numbers is cut into to find its quantiles."""
 
 ReportShare: TypeAlias = Callable[[float], None]
 """Called with the share of a table that has been read, from 0 to 1."""
@@ -23,16 +23,29 @@ ReportShare: TypeAlias = Callable[[float], None]
 
 @dataclass(frozen=True)
 class ColumnRange:
-    """Smallest and largest number of a column, None if it has none, and how many rows have no number."""
+    """Range of a numeric column: its smallest and largest number, None if it has none, and rows without a number."""
 
     low: float | None
     high: float | None
     missing: int
 
     @classmethod
-    def of(cls, said: Sequence[Any], rows: int) -> ColumnRange:
-        """From what an engine says of a column of that many rows: smallest, largest, and how many numbers there are."""
-        low, high, present = said
+    def from_summary(cls, summary: Sequence[Any], rows: int) -> ColumnRange:
+        """Make a range from the minimum, the maximum and the number of values of a column.
+
+        Parameters
+        ----------
+        summary
+            Minimum, maximum and number of values, as the engine gives them.
+        rows
+            Rows of the table.
+
+        Returns
+        -------
+        ColumnRange
+            The range.
+        """
+        low, high, present = summary
         if not present:
             return cls(None, None, rows)
         return cls(float(low), float(high), rows - int(present))
@@ -40,9 +53,14 @@ class ColumnRange:
 
 @dataclass(frozen=True)
 class Histogram:
-    """Neighbouring numbers of a column taken together; arrays of shape (cells,), in no order.
+    """Histogram of a numeric column; bins with numbers only, in no order.
 
-    `low` and `high` are the smallest and largest number in a cell and `rows` is its weight.
+    Attributes
+    ----------
+    low, high : shape (bins,)
+        Smallest and largest number in each bin.
+    rows : shape (bins,)
+        Sum of the weights in each bin.
     """
 
     low: FloatArray
@@ -52,14 +70,14 @@ class Histogram:
 
 @dataclass(frozen=True)
 class GroupBy:
-    """How to group the rows of a table, and what to add up in each group.
+    """A group-by: how to group the rows of a table, and what to add up in each group.
 
     Attributes
     ----------
     keys
         Columns, each distinct combination of whose values is a group.
     edges
-        For keys to be cut into bands, the edges; the value is then the number of the band, -1 for no number.
+        For keys to be cut into bands, the edges; the value is then the number of the band, -1 for a missing number.
     weight
         Column that says for how many rows each row stands; one if None.
     assignment
@@ -74,7 +92,7 @@ class GroupBy:
 
 @dataclass(frozen=True)
 class GroupByResult:
-    """The groups of a table.
+    """The groups that a group-by finds in a table.
 
     Attributes
     ----------
@@ -93,46 +111,134 @@ class GroupByResult:
 
 
 class Engine(Protocol):
-    """A table that can be counted."""
+    """A table behind an engine that can summarise it; implement this to read tables of a new kind."""
 
     @property
     def role(self) -> str:
-        """What messages call it: experimental, observational, ..."""
+        """Role of the table, as messages call it: experimental, observational, ..."""
 
     @property
     def names(self) -> Sequence[str]:
-        """Its columns."""
+        """Names of the columns."""
 
     def with_numeric(self, columns: Sequence[str]) -> Engine:
-        """The same table with these columns as numbers; refuses what is no number."""
+        """Convert columns to numbers.
+
+        Parameters
+        ----------
+        columns
+            Names of columns.
+
+        Returns
+        -------
+        Engine
+            The same table with these columns as numbers; missing values stay missing.
+
+        Raises
+        ------
+        TableError
+            If a value is not a number.
+        """
 
     def column_ranges(self, columns: Sequence[str]) -> dict[str, ColumnRange]:
-        """The range of each of these numeric columns."""
+        """Find the range of numeric columns.
+
+        Parameters
+        ----------
+        columns
+            Names of numeric columns.
+
+        Returns
+        -------
+        dict
+            The range of each, by name.
+        """
 
     def histogram(self, column: str, low: float, high: float, weight: str | None) -> Histogram:
-        """Count the numbers from `low` to `high` in bins of equal width, and those on either side in one bin each."""
+        """Make a histogram of a numeric column.
+
+        Parameters
+        ----------
+        column
+            Name of the column.
+        low, high
+            The range that is cut into about `HISTOGRAM_BINS` bins of equal width; numbers below and above it are in one
+            bin each.
+        weight
+            Column of weights; None if rows count once each.
+
+        Returns
+        -------
+        Histogram
+            The bins that hold numbers.
+        """
 
     def group_by(self, grouping: GroupBy, report: ReportShare) -> GroupByResult:
-        """Every distinct combination of the keys, at most `MAX_GROUPS` of them."""
+        """Group the rows, and add up their weights.
+
+        Parameters
+        ----------
+        grouping
+            Keys and weights.
+        report
+            Called with the share of the table that has been read.
+
+        Returns
+        -------
+        GroupByResult
+            Every distinct combination of the keys, at most `MAX_GROUPS` of them.
+        """
 
     def columns(self) -> dict[str, list[Any]]:
-        """The whole table, if it is small."""
+        """Fetch the whole table, which should be small.
+
+        Returns
+        -------
+        dict
+            Lists of values by column name.
+        """
 
 
 def not_numeric_error(column: str, role: str, found: str) -> TableError:
-    """The complaint about a column that should hold numbers."""
+    """Make the error about a column that should hold numbers.
+
+    Parameters
+    ----------
+    column, role
+        The column, and the role of its table.
+    found
+        What it holds, in words.
+
+    Returns
+    -------
+    TableError
+        The error to raise.
+    """
     return TableError(
         f"column {column!r} of the {role} table holds {found}; expected numbers, and nothing where a number is missing."
     )
 
 
 def check_unique_names(names: Sequence[str], table: str) -> None:
-    """Two columns of one name, also but for case, cannot be told apart."""
+    """Check that no two columns have the same name, up to case and blanks around it.
+
+    Parameters
+    ----------
+    names
+        Names of the columns.
+    table
+        What the message calls the table.
+
+    Raises
+    ------
+    TableError
+        If two have.
+    """
     seen: dict[str, str] = {}
     for name in names:
         plain = name.strip().casefold()
         if plain in seen:
-            written = "" if name == seen[plain] else f", also written {name!r}: case and blanks do not tell them apart"
+            written = "" if name == seen[plain] else f", also written {name!r}: case and blanks make no difference"
             raise TableError(
                 f"{table} has more than one column called {seen[plain]!r}{written}; give each a name of its own."
             )
@@ -140,11 +246,35 @@ def check_unique_names(names: Sequence[str], table: str) -> None:
 
 
 def error_summary(error: Exception) -> str:
-    """The telling lines of an engine's message, as one."""
+    """Shorten an engine's error message.
+
+    Parameters
+    ----------
+    error
+        What the engine raised.
+
+    Returns
+    -------
+    str
+        Its first lines as one, at most 300 characters.
+    """
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return " ".join(lines[:3])[:300]
 
 
 def unreadable_error(role: str, error: Exception) -> TableError:
-    """The complaint about a table whose engine gave up."""
+    """Make the error about a table that its engine cannot read.
+
+    Parameters
+    ----------
+    role
+        Role of the table.
+    error
+        What the engine raised.
+
+    Returns
+    -------
+    TableError
+        The error to raise.
+    """
     return TableError(f"the {role} table cannot be read: {error_summary(error)}")

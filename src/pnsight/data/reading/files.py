@@ -1,4 +1,4 @@
-"""CSV and Parquet files, one or many, opened by DuckDB."""
+"""CSV and Parquet files, one or many, read by DuckDB."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _NOT_TEXT = {
     b"PAR1": "it is a Parquet file; end its name in .parquet.",
     b"PK\x03\x04": "it is a spreadsheet or another zip archive; save the table as CSV.",
 }
-"""What files that are no plain text begin with, and what to do with them."""
+"""First bytes of files that are not plain text, and what to do with them."""
 
-_READ_AT_ONCE = 1 << 20
+_CHUNK_BYTES = 1 << 20
 
 
 @cache
@@ -48,14 +48,38 @@ def _engine() -> duckdb.DuckDBPyConnection:
 
 
 def new_connection() -> duckdb.DuckDBPyConnection:
-    """A connection of its own to the process's DuckDB, which can be asked how far it is."""
+    """Connect to the DuckDB of this process.
+
+    Returns
+    -------
+    DuckDBPyConnection
+        A connection of its own, which reports its progress.
+    """
     connection = _engine().cursor()
     connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
     return connection
 
 
 def open_files(path: Path, role: str) -> NarwhalsEngine:
-    """The table in a file or, if there is no file of exactly that name, in all files that match it as a pattern."""
+    """Open the table in a file, or in all files that match a pattern.
+
+    Parameters
+    ----------
+    path
+        A CSV or Parquet file or, if there is no file of exactly that name, a pattern such as ``data/*.parquet``.
+    role
+        Role of the table, for messages.
+
+    Returns
+    -------
+    NarwhalsEngine
+        The table, not yet read.
+
+    Raises
+    ------
+    TableError
+        If there is no such file, it cannot be read, or the files have different columns.
+    """
     connection = new_connection()
     try:
         paths = [path] if os.path.exists(path) else _matching(path, role)
@@ -65,7 +89,7 @@ def open_files(path: Path, role: str) -> NarwhalsEngine:
         relation = opened[0] if len(opened) == 1 else _open(connection, paths, kind, role)
     except (duckdb.Error, EOFError, OSError, zlib.error) as error:
         raise _unreadable(path, role, error_summary(error)) from None
-    return NarwhalsEngine.of(relation, role, connection)
+    return NarwhalsEngine.from_native(relation, role, connection)
 
 
 def _unreadable(path: Path, role: str, why: str) -> TableError:
@@ -156,7 +180,7 @@ def _open_csv(
 
 
 def _check_header(path: Path, columns: list[str], role: str) -> None:
-    """Columns that DuckDB renamed, since another has the name, and lines it could not split."""
+    """Reject columns that DuckDB renamed, since another has the name, and lines that it could not split."""
     table = f"the {role} table {str(path)!r}"
     with _opened(path, "rt", encoding="utf-8-sig", errors="replace") as file:
         header = file.readline()
@@ -170,7 +194,7 @@ def _check_header(path: Path, columns: list[str], role: str) -> None:
     if len(columns) == 1 and any(mark in columns[0] for mark in ",;\t|"):
         raise TableError(
             f"{table} cannot be split into columns: its header is {columns[0]!r}, but not every line "
-            "has as many fields. Mend the lines that have more or fewer."
+            "has as many fields. Correct the lines that have more or fewer."
         )
 
 
@@ -181,20 +205,20 @@ def _opened(path: Path, mode: str = "rb", **text: str) -> IO[Any]:
 
 
 def _check_bytes(path: Path, role: str) -> None:
-    """Files that are no text; and compressed files that are cut short, which DuckDB takes for whole."""
+    """Reject files that are not text, and compressed files that are cut short, which DuckDB would accept."""
     with _opened(path) as file:
-        part = file.read(_READ_AT_ONCE)
+        part = file.read(_CHUNK_BYTES)
         for beginning, why in _NOT_TEXT.items():
             if part.startswith(beginning):
                 raise _unreadable(path, role, why)
         while part:
             if b"\0" in part:
                 raise _unreadable(path, role, "it holds NUL bytes, which no text does; export it again as CSV.")
-            part = file.read(_READ_AT_ONCE)
+            part = file.read(_CHUNK_BYTES)
 
 
 def _check_text(path: Path, role: str) -> None:
-    """Name what keeps a file from being read, where DuckDB guesses at many causes; nothing if it cannot be told."""
+    """Raise the reason why a file cannot be read, where DuckDB lists many possible causes; do nothing if unknown."""
     opened, quoted, ends = 1, False, set()
     with _opened(path, "rt", encoding="utf-8", newline="") as file:
         try:

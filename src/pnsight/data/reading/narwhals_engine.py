@@ -1,4 +1,4 @@
-"""Data frames and relations of every engine that narwhals knows, counted where they live."""
+"""Engine for the data frames and relations that narwhals knows, each computed by its own library."""
 
 from __future__ import annotations
 
@@ -39,11 +39,26 @@ class NarwhalsEngine:
     names: tuple[str, ...]
     frame: Frame
     connection: duckdb.DuckDBPyConnection | None = None
-    """Where to ask how far a count has come, if it is DuckDB's and ours."""
+    """Connection that reports progress, if the table is in a DuckDB of our own."""
 
     @classmethod
-    def of(cls, native: Any, role: str, connection: duckdb.DuckDBPyConnection | None = None) -> NarwhalsEngine:
-        """The table behind a data frame or relation, not yet read."""
+    def from_native(cls, native: Any, role: str, connection: duckdb.DuckDBPyConnection | None = None) -> NarwhalsEngine:
+        """Wrap a data frame or relation, without reading it.
+
+        Parameters
+        ----------
+        native
+            A table of a library that narwhals knows.
+        role
+            Role of the table, for messages.
+        connection
+            Connection that reports progress, if it is a relation of our own DuckDB.
+
+        Returns
+        -------
+        NarwhalsEngine
+            The table.
+        """
         try:
             frame: Frame = nw.from_native(native)
             names = list(frame.collect_schema().names())
@@ -62,13 +77,13 @@ class NarwhalsEngine:
                 raise TableError(
                     f"the {role} table has a column called {name!r}; rename it, column names must be text."
                 )
-        return cls(role, tuple(names), _plainly_named(frame, names), connection)
+        return cls(role, tuple(names), _with_short_names(frame, names), connection)
 
     def _column(self, name: str) -> str:
         return f"c{self.names.index(name)}"
 
     def with_numeric(self, columns: Sequence[str]) -> NarwhalsEngine:
-        """The same table with these columns as numbers, or nothing; refuses what is no number."""
+        """Convert columns to numbers, NaN to missing; raises a `TableError` for other values."""
         frame, kinds = self.frame, self.frame.collect_schema()
         for name in columns:
             plain = self._column(name)
@@ -96,7 +111,7 @@ class NarwhalsEngine:
         return nw.from_native(relation.project(f"* REPLACE ({number} AS {column})"))
 
     def column_ranges(self, columns: Sequence[str]) -> dict[str, ColumnRange]:
-        """The range of each of these numeric columns."""
+        """Find the range of numeric columns."""
         asked = [
             number.alias(f"{what}{i}")
             for i, column in enumerate(map(nw.col, map(self._column, columns)))
@@ -104,9 +119,11 @@ class NarwhalsEngine:
         ]
         found = self._fetch(self.frame.select(*asked, nw.len().alias("rows")))
         (rows,) = found["rows"].tolist()
+        summaries = [
+            [found[f"{what}{i}"].tolist()[0] for what in ("low", "high", "present")] for i in range(len(columns))
+        ]
         return {
-            name: ColumnRange.of([found[f"{what}{i}"].tolist()[0] for what in ("low", "high", "present")], int(rows))
-            for i, name in enumerate(columns)
+            name: ColumnRange.from_summary(summary, int(rows)) for name, summary in zip(columns, summaries, strict=True)
         }
 
     def histogram(self, column: str, low: float, high: float, weight: str | None) -> Histogram:
@@ -129,7 +146,7 @@ class NarwhalsEngine:
         return nw.lit(1.0) if weight is None else nw.col(self._column(weight))
 
     def group_by(self, grouping: GroupBy, report: ReportShare) -> GroupByResult:
-        """Every distinct combination of the keys, at most `MAX_GROUPS` of them."""
+        """Group the rows, and add up their weights; at most `MAX_GROUPS` groups are fetched."""
         keys = {f"k{i}": self._key(name, grouping) for i, name in enumerate(grouping.keys)}
         sums = self._sums(grouping)
         held = self.frame.select(*(part.alias(name) for name, part in {**keys, **sums}.items()))
@@ -155,7 +172,7 @@ class NarwhalsEngine:
         return nw.when(column.is_null()).then(nw.lit(-1)).otherwise(reduce(add, above, nw.lit(0)))
 
     def _sums(self, grouping: GroupBy) -> dict[str, nw.Expr]:
-        """What to add up beside counting rows."""
+        """What to add up in each group; nothing where rows are only counted."""
         weight = self._weight(grouping.weight)
         if grouping.assignment is None:
             return {} if grouping.weight is None else {"rows": weight}
@@ -163,7 +180,7 @@ class NarwhalsEngine:
         return {"rows": weight, "treated": weight / chance, "untreated": weight / (1 - chance)}
 
     def columns(self) -> dict[str, list[Any]]:
-        """The whole table, if it is small."""
+        """Fetch the whole table as lists by column name."""
         found = self._fetch(self.frame)
         return {name: found[self._column(name)].tolist() for name in self.names}
 
@@ -184,7 +201,7 @@ class NarwhalsEngine:
             raise unreadable_error(self.role, error) from error
 
 
-def _plainly_named(frame: Frame, names: Sequence[str]) -> Frame:
+def _with_short_names(frame: Frame, names: Sequence[str]) -> Frame:
     plain = {name: f"c{i}" for i, name in enumerate(names)}
     native: Any = frame.to_native()
     if frame.implementation.is_duckdb():

@@ -1,4 +1,4 @@
-"""Tables and queries of SQL databases, counted by the database; through SQLAlchemy, which is an extra."""
+"""Engine for tables and queries of SQL databases, computed by the database; needs SQLAlchemy, an optional extra."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _ADDRESS = re.compile(r"(?P<url>[A-Za-z][\w+.-]*://(?:\[[^\]]*\]|[^\[])*?)(?:::(?P<what>.*))?", re.DOTALL)
 _QUERY = re.compile(r"\s*(select|with|values)\b", re.IGNORECASE)
-_FETCHED = 10_000
+_BATCH_ROWS = 10_000
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class SqlSource:
 
 
 def sql(url: str, *, table: str | None = None, query: str | None = None) -> SqlSource:
-    """A table of a SQL database, or the answer to a query, to be given to `read_study`.
+    """Name a table of a SQL database, or the result of a query, for `read_study`.
 
     Parameters
     ----------
@@ -56,6 +56,11 @@ def sql(url: str, *, table: str | None = None, query: str | None = None) -> SqlS
         Name of a table or view, if need be with its schema before a dot.
     query
         A SELECT in the database's own SQL.
+
+    Returns
+    -------
+    SqlSource
+        What to pass to `read_study` in place of a table; nothing is read yet.
     """
     if (table is None) == (query is None):
         raise TableError(f"sql() was given table={table!r} and query={query!r}; give one of the two.")
@@ -63,7 +68,18 @@ def sql(url: str, *, table: str | None = None, query: str | None = None) -> SqlS
 
 
 def sql_address(text: str) -> SqlSource | None:
-    """What ``URL::table`` or ``URL::SELECT ...`` means; None if the text is not a URL."""
+    """Parse the address of a table or a query.
+
+    Parameters
+    ----------
+    text
+        ``URL::table`` or ``URL::SELECT ...``.
+
+    Returns
+    -------
+    SqlSource or None
+        What it names; None if the text is not a URL.
+    """
     address = _ADDRESS.fullmatch(text)
     if address is None:
         return None
@@ -100,10 +116,23 @@ class SqlEngine:
     source: FromClause
 
     @classmethod
-    def of(cls, source: SqlSource, role: str) -> SqlEngine:
-        """Connect, and find the columns."""
+    def connect(cls, source: SqlSource, role: str) -> SqlEngine:
+        """Connect to the database, and find the columns.
+
+        Parameters
+        ----------
+        source
+            Which table or query of which database.
+        role
+            Role of the table, for messages.
+
+        Returns
+        -------
+        SqlEngine
+            The table, not yet read.
+        """
         engine = _engine(source.url, role)
-        with _complaining(role):
+        with _table_errors(role):
             if source.table is not None:
                 found = _table(engine, source.table, role)
             else:
@@ -112,7 +141,7 @@ class SqlEngine:
         return cls(role, tuple(names), engine, found)
 
     def with_numeric(self, columns: Sequence[str]) -> SqlEngine:
-        """The same table, once these columns are found to hold numbers only."""
+        """Check that columns hold numbers only; raises a `TableError` otherwise."""
         sa = _sqlalchemy()
         for name in columns:
             column = self.source.c[name]
@@ -126,13 +155,13 @@ class SqlEngine:
         return number
 
     def column_ranges(self, columns: Sequence[str]) -> dict[str, ColumnRange]:
-        """The range of each of these numeric columns."""
+        """Find the range of numeric columns."""
         sa = _sqlalchemy()
         asked = [
             ask(number) for number in map(self._number, columns) for ask in (sa.func.min, sa.func.max, sa.func.count)
         ]
         ((rows, *found),) = self._fetch(sa.select(sa.func.count(), *asked).select_from(self.source))
-        return {name: ColumnRange.of(found[3 * i : 3 * i + 3], int(rows)) for i, name in enumerate(columns)}
+        return {name: ColumnRange.from_summary(found[3 * i : 3 * i + 3], int(rows)) for i, name in enumerate(columns)}
 
     def histogram(self, column: str, low: float, high: float, weight: str | None) -> Histogram:
         """Count the numbers from `low` to `high` in bins of equal width, and those on either side in one bin each."""
@@ -153,7 +182,7 @@ class SqlEngine:
         return one if weight is None else self._number(weight)
 
     def group_by(self, grouping: GroupBy, report: ReportShare) -> GroupByResult:
-        """Every distinct combination of the keys, at most `MAX_GROUPS` of them."""
+        """Group the rows, and add up their weights; at most `MAX_GROUPS` groups are fetched."""
         sa = _sqlalchemy()
         keys = [self._key(name, grouping).label(f"k{i}") for i, name in enumerate(grouping.keys)]
         sums = self._sums(grouping)
@@ -183,14 +212,14 @@ class SqlEngine:
         return {"rows": weight, "treated": weight / chance, "untreated": weight / (1 - chance)}
 
     def columns(self) -> dict[str, list[Any]]:
-        """The whole table, if it is small."""
+        """Fetch the whole table as lists by column name."""
         found = self._fetch(_sqlalchemy().select(*self.source.columns))
         return {name: [row[i] for row in found] for i, name in enumerate(self.names)}
 
     def _fetch(self, statement: Executable) -> list[Sequence[Any]]:
-        """The rows of an answer, fetched in parts."""
-        with _complaining(self.role), self.engine.connect() as connection:
-            parts = connection.execution_options(stream_results=True).execute(statement).partitions(_FETCHED)
+        """Rows of the result, fetched in batches."""
+        with _table_errors(self.role), self.engine.connect() as connection:
+            parts = connection.execution_options(stream_results=True).execute(statement).partitions(_BATCH_ROWS)
             return [tuple(row) for part in parts for row in part]
 
 
@@ -222,8 +251,8 @@ def _check_sqlite_file(file: str | None, shown: str, role: str) -> None:
 
 
 @contextmanager
-def _complaining(role: str) -> Iterator[None]:
-    """Errors of the database as the user's."""
+def _table_errors(role: str) -> Iterator[None]:
+    """Convert errors of the database to a `TableError`."""
     exc = _sqlalchemy().exc
     try:
         yield
@@ -234,7 +263,7 @@ def _complaining(role: str) -> Iterator[None]:
 
 
 def _table(engine: Engine, name: str, role: str) -> FromClause:
-    """A table or view; a dot may part its schema from its name."""
+    """A table or view; its schema may come before the name and a dot."""
     sa = _sqlalchemy()
     inspector = sa.inspect(engine)
     schema, _, bare = name.rpartition(".")

@@ -1,4 +1,4 @@
-"""Writing columns as a Parquet file."""
+"""Write columns to a Parquet file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,20 @@ from pnsight.errors import OutputError
 
 
 def write_parquet(columns: Mapping[str, Any], path: Path) -> None:
-    """Write columns (lists or arrays of one length) as a Parquet file, in one step or not at all."""
+    """Write columns to a Parquet file, atomically.
+
+    Parameters
+    ----------
+    columns
+        Lists or arrays of one length, by name.
+    path
+        Where to write; a file that is there is replaced once the new one is complete.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written.
+    """
     table = {name: _array(values) for name, values in columns.items()}
     try:
         connection = new_connection()
@@ -31,7 +44,7 @@ def write_parquet(columns: Mapping[str, Any], path: Path) -> None:
 
 
 def _array(values: Any) -> np.ndarray[Any, Any]:
-    """An array DuckDB understands: missing numbers as NaN, words as objects."""
+    """An array that DuckDB understands: missing numbers as NaN, text as objects."""
     if isinstance(values, np.ndarray):
         return values
     kinds = {type(value) for value in values if value is not None}
