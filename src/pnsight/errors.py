@@ -10,7 +10,7 @@ from difflib import get_close_matches
 
 
 class PnsightError(Exception):
-    """Base of all mistakes a user can make and mend."""
+    """Base of all mistakes that a user can make and correct."""
 
 
 class TableError(PnsightError):

@@ -184,12 +184,12 @@ def test_opening_one_covariate_at_a_time():
     assert lattice.profile_and_parents("101") == ["101", "X01", "1X1", "10X"]
 
 
-@given(study=studies(), most_fixed=st.integers(0, 5))
-def test_general_queries_are_all_those_that_fix_few_covariates(study, most_fixed):
+@given(study=studies(), max_fixed=st.integers(0, 5))
+def test_general_queries_are_all_those_that_fix_few_covariates(study, max_fixed):
     every = lattice.all_queries(study.schema)
-    expected = every[(every != OPEN).sum(axis=1) <= most_fixed]
-    found = lattice.queries_fixing_at_most(study.schema, most_fixed)
-    assert len(found) == lattice.n_queries_fixing_at_most(study.schema, most_fixed)
+    expected = every[(every != OPEN).sum(axis=1) <= max_fixed]
+    found = lattice.queries_fixing_at_most(study.schema, max_fixed)
+    assert len(found) == lattice.n_queries_fixing_at_most(study.schema, max_fixed)
     assert sorted(map(tuple, found)) == sorted(map(tuple, expected))
     assert (np.diff((found != OPEN).sum(axis=1)) >= 0).all()
 

@@ -119,13 +119,35 @@ def validate_level(level: float) -> None:
 
 
 def plain_numbers(values: FloatArray) -> list[float | None]:
-    """Convert to Python numbers, with None for NaN."""
+    """Convert numbers to plain Python.
+
+    Parameters
+    ----------
+    values : shape (rows,)
+        Numbers.
+
+    Returns
+    -------
+    list
+        The numbers, None for NaN.
+    """
     plain = values.astype(object)
     plain[np.isnan(values)] = None
     return list(plain)
 
 
 def plain_counts(values: FloatArray) -> list[float | int]:
-    """Convert whole counts to integers; weighted counts, and those too large to be exact, stay floats."""
+    """Convert counts to plain Python.
+
+    Parameters
+    ----------
+    values : shape (rows,)
+        Numbers of rows.
+
+    Returns
+    -------
+    list
+        Integers if all are whole and small enough to be exact, else floats.
+    """
     whole = (values <= MAX_ROWS).all() and (values == np.floor(values)).all()
     return list((values.astype(np.int64) if whole else values).tolist())

@@ -106,15 +106,19 @@ def band_edges(
     """
     if isinstance(asked, int):
         return _quantiles(name, asked, tables, ranges, weights)
-    for role, span in ranges.items():
-        for number in (span.low, span.high):
-            if number is not None and not asked[0] <= number <= asked[-1]:
+    _check_inside(name, asked, ranges)
+    return asked
+
+
+def _check_inside(name: str, edges: tuple[float, ...], ranges: Mapping[str, ColumnRange]) -> None:
+    for role, found in ranges.items():
+        for number in (found.low, found.high):
+            if number is not None and not edges[0] <= number <= edges[-1]:
                 raise TableError(
                     f"covariate {name!r} holds {_text(number)} in the {role} table, outside its bands from "
-                    f"{_text(asked[0])} to {_text(asked[-1])}; widen them with --bands (bands=), where the first edge "
+                    f"{_text(edges[0])} to {_text(edges[-1])}; widen them with --bands (bands=), where the first edge "
                     "may be -inf and the last inf."
                 )
-    return asked
 
 
 def _quantiles(
@@ -125,8 +129,8 @@ def _quantiles(
     The k-th of n quantiles is the smallest number with more than k/n of the weight at or below it: at most k/n of the
     weight lies in the bands below. Where many rows share a number, quantiles coincide and there are fewer bands.
     """
-    lows = [span.low for span in ranges.values() if span.low is not None]
-    highs = [span.high for span in ranges.values() if span.high is not None]
+    lows = [each.low for each in ranges.values() if each.low is not None]
+    highs = [each.high for each in ranges.values() if each.high is not None]
     if not lows or not all(math.isfinite(end) for end in (*lows, *highs)):
         found = "no number at all" if not lows else "an infinite number"
         raise TableError(f"covariate {name!r} holds {found}, so it has no quantiles; give its edges with --bands.")

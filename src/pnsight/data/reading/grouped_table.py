@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pnsight.data.law import FloatArray
 from pnsight.data.reading.column_roles import ColumnRoles
-from pnsight.data.reading.engine import MAX_GROUPS, Engine, GroupBy, ReportShare
+from pnsight.data.reading.engine import MAX_GROUPS, Engine, GroupBy, GroupByResult, ReportShare
 from pnsight.data.schema import band_labels, label
 from pnsight.errors import LimitError, TableError, join_names
 
@@ -208,18 +208,23 @@ def count_table(
     weight, assignment = roles.weight[table.role], roles.assignment_of(table.role)
     groups = table.group_by(GroupBy(keys, edges, weight, assignment), report)
     _check_some_weight(table.role, groups.rows)
-    columns = {
-        name: LabelColumn.from_bands(values, edges[name])
-        if name in edges
-        else LabelColumn.from_values(values, name, table.role)
-        for name, values in groups.values.items()
-    }
-    if len(groups.rows) >= MAX_GROUPS:
-        raise _too_many_groups(table.role, columns)
+    columns = _label_columns(table.role, groups, edges)
     covariates = {name: columns[name] for name in roles.covariates}
     x, y = columns[roles.treatment], columns[roles.outcome]
     counted = GroupedTable(table.role, x, y, covariates, groups.rows, groups.treated, groups.untreated)
     return counted.take(groups.rows > 0)
+
+
+def _label_columns(role: str, groups: GroupByResult, edges: Mapping[str, tuple[float, ...]]) -> dict[str, LabelColumn]:
+    columns = {
+        name: LabelColumn.from_bands(values, edges[name])
+        if name in edges
+        else LabelColumn.from_values(values, name, role)
+        for name, values in groups.values.items()
+    }
+    if len(groups.rows) >= MAX_GROUPS:
+        raise _too_many_groups(role, columns)
+    return columns
 
 
 def _check_some_weight(role: str, rows: FloatArray) -> None:

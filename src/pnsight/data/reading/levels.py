@@ -115,7 +115,7 @@ def set_levels(
     Raises
     ------
     TableError
-        If a covariate has so many levels that it identifies people.
+        If a covariate has too many levels, so that it identifies people.
     """
     names = [name for name in tables[0].covariates if name not in edges]
     rare = {} if merge_rare is None else {name: _rare_levels(tables, name, merge_rare) for name in names}
