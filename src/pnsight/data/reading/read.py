@@ -86,8 +86,7 @@ def read_study(
     asked = validate_bands(bands or {}, roles.covariates)
     tables, edges = prepare_numbers(opened, roles, asked)
     grouped = _group_tables(tables, roles, edges, progress)
-    x_of = binary_codes(treatment, "treatment", "treated", treated, [table.x for table in grouped])
-    y_of = binary_codes(outcome, "outcome", "success", success, [table.y for table in grouped])
+    x_of, y_of = _binary_codes(grouped, roles, treated, success)
     complete, dropped = handle_missing(grouped, missing)
     check_both_arms(complete, x_of, treatment)
     schema, labelled = set_levels(complete, edges, merge_rare)
@@ -140,6 +139,15 @@ def _group_tables(
         grouped.append(count_table(table, roles, edges, report))
         report(1)
     return keep_raw_labels(grouped)
+
+
+def _binary_codes(
+    tables: Sequence[GroupedTable], roles: ColumnRoles, treated: Any, success: Any
+) -> tuple[dict[str, int], dict[str, int]]:
+    """1 or 0 by label of the treatment, and of the outcome."""
+    x_of = binary_codes(roles.treatment, "treatment", "treated", treated, [table.x for table in tables])
+    y_of = binary_codes(roles.outcome, "outcome", "success", success, [table.y for table in tables])
+    return x_of, y_of
 
 
 def _notes(schema: Schema, asked: Mapping[str, int | tuple[float, ...]]) -> list[str]:
