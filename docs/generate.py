@@ -38,6 +38,7 @@ MODULES = (
     "estimands",
     "queries.bound_table",
     "queries.lattice",
+    "queries.query",
     "diagnostics",
     "models",
     "simulation",

@@ -7,7 +7,7 @@ what to ask a person of whom only the first four covariates are known.
 import sys
 
 import pnsight
-from pnsight._text import aligned
+from pnsight._text import format_table
 from pnsight.decisions import Decisions, decided, left_open
 
 PROFILE, KNOWN, THRESHOLD = "1101001110", "1101XXXXXX", 0.5
@@ -23,12 +23,12 @@ def main(rows: int = 200_000) -> None:
     truth = decided(population.bounds(plain.answers.queries), THRESHOLD)
     print(f"The profile, then one covariate left open (X) at a time; treat if PNS is at least {THRESHOLD}\n")
     answers = {"query": plain.answers.queries, "truth": ends(truth), "so": list(truth.decision), "model": ends(plain)}
-    print(aligned({**answers, "decision": list(plain.decision), "with caution": list(cautious.decision)}))
+    print(format_table({**answers, "decision": list(plain.decision), "with caution": list(cautious.decision)}))
 
     questions = pnsight.ask(model, KNOWN, THRESHOLD).columns()
     shown = {name: [f"{value:.3f}" for value in questions[name]] for name in ("changes", "treat", "not", "uncertain")}
     print(f"\nOnly {KNOWN} is known. How likely does an answer change the decision, and to what?\n")
-    print(aligned({"covariate": questions["covariate"], **shown}))
+    print(format_table({"covariate": questions["covariate"], **shown}))
 
     print("\nAsk, hear the profile's answer, and ask again while that may change the decision\n")
     known = KNOWN

@@ -23,7 +23,7 @@ EVIL = "<script>alert('x')</script>"
 def evil_study() -> Study:
     schema = Schema((Covariate(EVIL, (f"{EVIL}1", "b&b")),))
     counts = np.random.default_rng(1).integers(50, 90, size=(2, 8)).astype(float)
-    profiles = lattice.exact_queries(schema)
+    profiles = lattice.all_profiles(schema)
     names = {"treatment": EVIL, "outcome": EVIL, "dropped": {f"rows without {EVIL}": 3}, "notes": (EVIL,)}
     return Study(schema, profiles, counts[:, :4], counts[:, 4:], treated=EVIL, success=EVIL, **names)
 
@@ -102,7 +102,7 @@ def test_a_value_is_shown_in_few_digits(value, text):
 
 def test_decisions_are_marked_with_their_sign():
     model = PlugIn().fit(populations.random_population("index", 1, covariates=3).sample(20_000, 20_000, seed=1))
-    shown = pnsight.decisions.decide(model, lattice.mask_queries(model.schema), 0.15)._repr_html_()
+    shown = pnsight.decisions.decide(model, lattice.all_queries(model.schema), 0.15)._repr_html_()
     for sign, words in (("●", "treat"), ("□", "do not treat"), ("◆", "uncertain")):
         assert f">{sign}</span>&nbsp;{words}<" in shown
 

@@ -7,7 +7,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 import pytest
 
-from pnsight._plain import refuse_unlike
+from pnsight._plain import validate_type
 
 
 class Person(TypedDict):
@@ -30,7 +30,7 @@ class Person(TypedDict):
     ],
 )
 def test_what_fits_passes(value, expected):
-    refuse_unlike(value, expected, "here")
+    validate_type(value, expected, "here")
 
 
 @pytest.mark.parametrize(
@@ -52,5 +52,5 @@ def test_what_fits_passes(value, expected):
 )
 def test_what_does_not_is_named_with_its_place_and_what_was_expected(value, expected, said):
     with pytest.raises(ValueError, match="here") as refused:
-        refuse_unlike(value, expected, "here")
+        validate_type(value, expected, "here")
     assert str(refused.value) == said

@@ -64,7 +64,7 @@ class Truth:
             rng.multinomial(rows, _proper(mass[:, None] * cells).ravel()).reshape(-1, 4).astype(float)
             for mass, cells in zip(self.mass, tables, strict=True)
         ]
-        profiles = lattice.exact_queries(self.schema)
+        profiles = lattice.all_profiles(self.schema)
         seen = sum(count.sum(axis=1) for count in counts) > 0
         return pnsight.Study(self.schema, profiles[seen], counts[0][seen], counts[1][seen])
 
@@ -82,15 +82,15 @@ def few_profiles(rng: np.random.Generator) -> Truth:
     """Twelve profiles of two covariates, with any mix of response types."""
     levels = (3, 4)
     schema = Schema(tuple(Covariate(f"c{j}", tuple(map(str, range(n)))) for j, n in enumerate(levels)))
-    types = rng.dirichlet(np.full(8, rng.choice([0.3, 1.0, 3.0])), size=schema.exact_size)
-    return _evenly(schema, types, rng.dirichlet(np.full(schema.exact_size, 3.0)))
+    types = rng.dirichlet(np.full(8, rng.choice([0.3, 1.0, 3.0])), size=schema.n_profiles)
+    return _evenly(schema, types, rng.dirichlet(np.full(schema.n_profiles, 3.0)))
 
 
 def ten_covariates(rng: np.random.Generator) -> Truth:
     """A random population; seeds 1 to 5 only, since others are for reporting."""
     kind = populations.KINDS[rng.integers(len(populations.KINDS))]
     population = populations.get(f"{kind}:{rng.integers(1, 6)}")
-    profiles = lattice.exact_queries(population.schema)
+    profiles = lattice.all_profiles(population.schema)
     return _evenly(population.schema, population.types(profiles), population.covariates.mass(profiles))
 
 
@@ -132,7 +132,7 @@ def stratified(truth: Truth, rng: np.random.Generator) -> Truth:
 
 def _slope(schema: Schema, rng: np.random.Generator) -> FloatArray:
     """A score of each profile that one or two covariates decide."""
-    profiles = lattice.exact_queries(schema)
+    profiles = lattice.all_profiles(schema)
     score = np.zeros(len(profiles))
     for j in rng.choice(len(schema.names), size=2, replace=False):
         score += rng.normal(size=schema.shape[j])[profiles[:, j]]
@@ -184,11 +184,11 @@ def contradicting_study(size: float, rows: int, seed: int, others: int = 0) -> t
     rng = np.random.default_rng([seed, rows, others])
     twelve = Covariate("group", tuple(f"g{i}" for i in range(12)))
     schema = Schema((twelve, *Schema.binary(f"o{j}" for j in range(others)).covariates))
-    group = lattice.exact_queries(schema)[:, 0]
+    group = lattice.all_profiles(schema)[:, 0]
     types = rng.dirichlet(np.ones(8), size=12)
     broken = rng.choice(np.flatnonzero(types @ OBSERVED_CELLS[0] > size))
     types = types[group]
-    truth = _evenly(schema, types, np.full(schema.exact_size, 1 / schema.exact_size))
+    truth = _evenly(schema, types, np.full(schema.n_profiles, 1 / schema.n_profiles))
     treated = np.where(group == broken, types @ OBSERVED_CELLS[0] - size, types @ TREATED_RESPONDS)
     return f"group=g{broken}", truth.draw_cells(rng, rows, treated, types @ UNTREATED_RESPONDS)
 

@@ -76,7 +76,7 @@ def _possible(lower: float, upper: float) -> bool:
 def by_pnsight(experimental: Source, observational: Source) -> pnsight.BoundTable:
     """Count once, then bound every group together."""
     study = pnsight.read_study(experimental, observational, treatment="x", outcome="y")
-    return pnsight.PlugIn().fit(study).bounds(pnsight.queries.lattice.exact_queries(study.schema))
+    return pnsight.PlugIn().fit(study).bounds(pnsight.queries.lattice.all_profiles(study.schema))
 
 
 # --- the comparison ------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from statistics import median
 from typing import TypeVar
 
 import pnsight
-from pnsight._text import aligned
+from pnsight._text import format_table
 from pnsight.simulation import Population
 
 ROWS = 200_000
@@ -50,7 +50,7 @@ def main() -> None:
     ]
     print(f"mask-mlp with five thresholds takes {sum(seconds) / bare:.1f} times as long as response-types")
     took = []
-    for query in pnsight.queries.lattice.one_open("1101001110"):
+    for query in pnsight.queries.lattice.profile_and_parents("1101001110"):
         start = time.perf_counter()
         model.bounds(query)
         took.append(time.perf_counter() - start)
@@ -72,7 +72,7 @@ def growth(population: Population) -> str:
         line |= {"in all": f"{sum(stages.seconds.values()):.1f}"}
         for name, text in line.items():
             columns.setdefault(name, []).append(text)
-    return aligned(columns)
+    return format_table(columns)
 
 
 class Stages:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import pnsight
-from pnsight._text import aligned
+from pnsight._text import format_table
 from pnsight._typing import FloatArray
 from pnsight.data.law import COUNTED_CELLS
 from pnsight.data.schema import Codes
@@ -28,6 +28,7 @@ from pnsight.decisions import NOT, TREAT, UNCERTAIN, decided
 from pnsight.decisions.planning.variance_left import Crowd, doubt_left, split
 from pnsight.estimands import asking
 from pnsight.queries import lattice
+from pnsight.queries.query import encode
 from pnsight.simulation import Population
 
 RESULTS = Path(__file__).parent / "results" / "planning.csv"
@@ -69,7 +70,7 @@ def main() -> None:
             done = [row["group"] for row in read(given.results) if _of(row) == (setting.population.name, seed)]
             for row in outcomes(setting, seed, [group for group in GROUPS if group not in done]):
                 write(given.results, row)
-    print(aligned(summary(read(given.results))))
+    print(format_table(summary(read(given.results))))
 
 
 def _of(row: Row) -> tuple[str, int]:
@@ -118,7 +119,7 @@ def outcomes(setting: Setting, seed: int, groups: Sequence[str]) -> Iterator[Row
 
 def levels_planned(model: pnsight.ResponseTypeModel, threshold: float, added: int) -> dict[str, float]:
     """The expected change for each group that fixes one covariate."""
-    candidates = lattice.general_queries(model.schema, 1)[1:]
+    candidates = lattice.queries_fixing_at_most(model.schema, 1)[1:]
     found = pnsight.decisions.planning.plan(model, threshold, added, candidates=candidates, top=len(candidates))
     return dict(zip(found.queries, found.change.tolist(), strict=True))
 
@@ -127,7 +128,7 @@ def with_rows(population: Population, study: pnsight.Study, query: str, added: i
     """The study with experimental rows of people drawn at random from a group, half of them treated."""
     rng = np.random.default_rng([seed, 7])
     profiles, mass = people(population)
-    inside = mass * lattice.match(population.schema.encode(query), profiles)[0]
+    inside = mass * lattice.membership_matrix(encode(population.schema, query), profiles)[0]
     cells = np.clip(population.types(profiles) @ COUNTED_CELLS[:4].T, 0, 1)
     rows = rng.multinomial(added, inside / inside.sum())
     treated = rng.binomial(rows, 0.5)
@@ -140,7 +141,7 @@ def with_rows(population: Population, study: pnsight.Study, query: str, added: i
 
 
 def people(population: Population) -> tuple[Codes, FloatArray]:
-    profiles = lattice.exact_queries(population.schema)
+    profiles = lattice.all_profiles(population.schema)
     return profiles, population.covariates.mass(profiles)
 
 
@@ -160,13 +161,13 @@ def left(
     model: pnsight.ResponseTypeModel, refit: pnsight.ResponseTypeModel, query: str, added: int
 ) -> dict[str, float | str]:
     """Share of the variance of both bounds that the rows leave, in the group and outside, foretold and real."""
-    crowd, codes = Crowd.of(model, None, 0), model.schema.encode(query)
+    crowd, codes = Crowd.of(model, None, 0), encode(model.schema, query)
     rows = crowd.added(codes, model.shares(codes), split(model.study, added, "experimental"))
     tables = model.bounds(crowd.codes), refit.bounds(crowd.codes)
     before, after = (table.standard_error("lower") ** 2 + table.standard_error("upper") ** 2 for table in tables)
     errors = np.stack([tables[0].standard_error("lower"), tables[0].standard_error("upper")])
     foretold = (doubt_left(model, asking(), crowd, rows)[0] * errors**2).sum(axis=0)
-    inside = lattice.match(codes, crowd.codes)[0]
+    inside = lattice.membership_matrix(codes, crowd.codes)[0]
     found: dict[str, float | str] = {}
     for where, part in (("in", crowd.share * inside), ("out", crowd.share * (1 - inside))):
         for kind, variance in (("foretold", foretold), ("real", after)):

@@ -59,7 +59,7 @@ def main() -> None:
 def whole_table(study: pnsight.Study) -> None:
     """What a user waits for, first, so that the peak memory shown is this job's own."""
     model = pnsight.PlugIn().fit(study)
-    codes = timed("list all queries", lambda: pnsight.queries.lattice.mask_queries(study.schema))
+    codes = timed("list all queries", lambda: pnsight.queries.lattice.all_queries(study.schema))
     print(answered(timed("bounds of the listed queries, as a table", lambda: model.bounds(codes))))
 
 
@@ -80,7 +80,7 @@ def oracle(population: pnsight.simulation.Population) -> None:
         answered(
             timed(
                 f"oracle bounds of {population.name!r}, all queries",
-                lambda: population.bounds(pnsight.queries.lattice.mask_queries(schema)),
+                lambda: population.bounds(pnsight.queries.lattice.all_queries(schema)),
                 repeats=1,
             )
         )

@@ -26,10 +26,10 @@ def main() -> None:
     population = pnsight.simulation.get("mediator")
     study = younger_trial(population)
     model = pnsight.ResponseTypeModel(intervals=False).fit(study)
-    codes = lattice.mask_queries(population.schema)
+    codes = lattice.all_queries(population.schema)
     codes = codes[(codes == OPEN).any(axis=1)]
-    registry = np.ones(population.schema.exact_size)
-    trial = enters(population, lattice.exact_queries(population.schema))
+    registry = np.ones(population.schema.n_profiles)
+    trial = enters(population, lattice.all_profiles(population.schema))
     rows = study.experimental.sum(), study.counts[:, 4:].sum()
     pooled = rows[0] * trial / share(population, trial) + rows[1] * registry / share(population, registry)
     oracles = {"observational": registry, "experimental": trial, "pooled": pooled}
@@ -57,12 +57,12 @@ def enters(population: pnsight.simulation.Population, profiles: pnsight.data.sch
 
 def share(population: pnsight.simulation.Population, weights: FloatArray) -> float:
     """Share of the population that remains with these weights of its profiles."""
-    return float(weights @ population.covariates.mass(lattice.exact_queries(population.schema)))
+    return float(weights @ population.covariates.mass(lattice.all_profiles(population.schema)))
 
 
 def oracle(population: Population, weights: FloatArray, codes: Codes) -> FloatArray:
     """Exact bounds of the queries among people whose profiles are weighted, shape (2, queries)."""
-    profiles = lattice.exact_queries(population.schema)
+    profiles = lattice.all_profiles(population.schema)
     mass = weights * population.covariates.mass(profiles)
     sums = lattice.sum_over(population.schema, codes, profiles, mass[:, None] * population.types(profiles))
     law = Law.from_types(sums / sums.sum(axis=1, keepdims=True))

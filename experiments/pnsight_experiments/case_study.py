@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from pnsight import simulation as populations
-from pnsight._progress import Progress, silent
+from pnsight._progress import Progress, no_progress
 from pnsight._typing import FloatArray
 from pnsight.decisions import decisions
 from pnsight.models import ExactMLP, MaskMLP, PlugIn, ResponseTypeModel
 from pnsight.queries import lattice
+from pnsight.queries.query import encode
 from pnsight_experiments.paper import CASE_PROFILE
 
 LETTERS = {"treat": "T", "not": "N", "uncertain": "U", "": "-"}
@@ -24,13 +25,13 @@ THETA = 0.5
 
 
 def case_study(
-    budget: int = 200_000, seed: int = 1, threshold: int = 300, progress: Progress = silent, epochs: int = 2000
+    budget: int = 200_000, seed: int = 1, threshold: int = 300, progress: Progress = no_progress, epochs: int = 2000
 ) -> dict[str, list[Any]]:
     """Bounds and decisions by oracle, plug-in, Exact-MLP (for the exact profile), Mask-MLP and response types."""
     population = populations.get("mediator")
     study = population.sample(experimental=budget, observational=budget, seed=seed)
-    queries = lattice.one_open(CASE_PROFILE)
-    codes = study.schema.encode(queries)
+    queries = lattice.profile_and_parents(CASE_PROFILE)
+    codes = encode(study.schema, queries)
     settings: dict[str, Any] = {
         "threshold": threshold,
         "validation": "queries",

@@ -263,7 +263,7 @@ def scatter(
 
 
 def _words(text: str | None) -> tuple[str, ...] | None:
-    return None if text is None else tuple(pnsight.data.schema.split_names(text))
+    return None if text is None else tuple(pnsight.queries.query.split_names(text))
 
 
 def _numbers(option: str, text: str | None) -> tuple[int, ...] | None:

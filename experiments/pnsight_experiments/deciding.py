@@ -21,6 +21,7 @@ from pnsight.errors import PnsightError
 from pnsight.estimands.resolve import ROUNDING
 from pnsight.models import Model
 from pnsight.queries import lattice
+from pnsight.queries.query import encode
 from pnsight.simulation import Population
 from pnsight_experiments.fit import Row, sampled, timed_fit
 from pnsight_experiments.scores import Truth, confidence_scores, decision_scores, truth
@@ -79,14 +80,14 @@ def _mass(population: str) -> FloatArray:
 
 def selection_scores(population: Population, model: Model, cautious: bool = False) -> Row:
     """By budget: what the oracle's choice surely gains, what `select` promised for its own, and what that delivers."""
-    profiles = lattice.exact_queries(population.schema)
+    profiles = lattice.all_profiles(population.schema)
     best_first = profiles[np.argsort(-population.bounds(profiles).lower, kind="stable")]
     result: Row = {}
     for share in SHARES:
         chosen = select(model, share, cautious=cautious)
         result[f"oracle_gain_{share}"] = sure_gain(population, best_first, share)
         result[f"promised_{share}"] = chosen.totals()["guaranteed"]
-        result[f"delivered_{share}"] = sure_gain(population, model.schema.encode(chosen.answers.queries), share)
+        result[f"delivered_{share}"] = sure_gain(population, encode(model.schema, chosen.answers.queries), share)
     return result
 
 
@@ -138,7 +139,7 @@ def ranking_scores(population: Population, model: Model) -> Row:
     found = rank(model, top=LISTED)
     if not len(found):
         return {"rank_listed": 0}
-    true = population.bounds(model.schema.encode(found.answers.queries)).lower
+    true = population.bounds(encode(model.schema, found.answers.queries)).lower
     return {
         "rank_listed": len(found),
         "rank_overstated": float((found.answers.lower - true).mean()),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from pnsight._progress import Progress, silent
+from pnsight._progress import Progress, no_progress
 from pnsight.data.study import Study
 from pnsight.models import ExactMLP, MaskMLP, PlugIn, ResponseTypeModel
 from pnsight.output import plots
@@ -31,7 +31,7 @@ class _WatchedMaskMLP(MaskMLP):
 
 
 def learning_curves(
-    population: str, budget: int, threshold: int, seed: int, progress: Progress = silent
+    population: str, budget: int, threshold: int, seed: int, progress: Progress = no_progress
 ) -> list[dict[str, Any]]:
     """Root mean squared training and validation error and mean absolute oracle error, by validation, end and epoch."""
     rows: list[dict[str, Any]] = []
@@ -56,7 +56,7 @@ def learning_curves(
 
 
 def true_against_predicted(
-    population: str, budget: int, threshold: int, seed: int, progress: Progress = silent
+    population: str, budget: int, threshold: int, seed: int, progress: Progress = no_progress
 ) -> Figure:
     """Fit plug-in, the paper's learners by its protocol and response types; draw what they say of every query."""
     study, known = sampled(population, budget, seed), truth(population)

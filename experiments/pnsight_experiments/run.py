@@ -9,7 +9,7 @@ from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 
-from pnsight._progress import Progress, silent
+from pnsight._progress import Progress, no_progress
 from pnsight.errors import PnsightError
 from pnsight_experiments.result_schemas import Measure
 from pnsight_experiments.results import Results, command_line
@@ -29,7 +29,7 @@ def run(
     results: Results,
     jobs: int = 1,
     backend: str = "loky",
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> int:
     """Fit every setting that has no rows yet and append its rows; gives how many were fitted."""
     name = results.start(command_line())

@@ -23,7 +23,7 @@ THETAS = (0.3, 0.5)
 
 @dataclass(frozen=True)
 class Truth:
-    """Oracle bounds of all queries of a population, in the order of `lattice.mask_queries`."""
+    """Oracle bounds of all queries of a population, in the order of `lattice.all_queries`."""
 
     codes: Codes
     exact: npt.NDArray[np.bool_]
@@ -35,7 +35,7 @@ class Truth:
 def truth(population: str, quantity: str = "pns") -> Truth:
     """Oracle bounds of all queries of the population of that name."""
     known = populations.get(population)
-    codes = lattice.mask_queries(known.schema)
+    codes = lattice.all_queries(known.schema)
     answer = known.bounds(codes, quantity)
     return Truth(codes, (codes != OPEN).all(axis=1), answer.lower, answer.upper)
 

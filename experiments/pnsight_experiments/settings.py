@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
-from pnsight.errors import PnsightError, did_you_mean, listed
+from pnsight.errors import PnsightError, did_you_mean, join_names
 from pnsight.models import ExactMLP, MaskMLP, Model, PlugIn, ResponseTypeModel
 from pnsight.simulation import KINDS, NAMES, REPORTING_SEEDS, get
 from pnsight_experiments.paper import BUDGETS, SEEDS, THRESHOLDS
@@ -128,7 +128,9 @@ def _known(what: str, words: Iterable[str], known: Iterable[str]) -> None:
     known = list(known)
     for word in words:
         if word not in known:
-            raise PnsightError(f"no {what} is called {word!r}; there are {listed(known)}." + did_you_mean(word, known))
+            raise PnsightError(
+                f"no {what} is called {word!r}; there are {join_names(known)}." + did_you_mean(word, known)
+            )
 
 
 PRESETS: dict[str, tuple[Grid, ...]] = {

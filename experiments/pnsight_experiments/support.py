@@ -33,5 +33,5 @@ def _shares(population: str, budget: int, seed: int) -> tuple[float, float]:
     study = sampled(population, budget, seed)
     counts = lattice.roll_up(study.schema, study.profiles, study.counts)
     lacking = np.minimum(counts[:, :4].sum(axis=1), counts[:, 4:].sum(axis=1)) < THRESHOLD
-    exact = (lattice.mask_queries(study.schema) >= 0).all(axis=1)
+    exact = (lattice.all_queries(study.schema) >= 0).all(axis=1)
     return float(lacking[exact].mean()), float(lacking.mean())

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pnsight import data, decisions, diagnostics, estimands, models, output, queries, simulation
     from pnsight.data.law import Law
     from pnsight.data.reading import read_study
-    from pnsight.data.schema import Covariate, Query, Schema
+    from pnsight.data.schema import Covariate, Schema
     from pnsight.data.study import Study
     from pnsight.decisions.planning import plan
     from pnsight.decisions.ranking import rank
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pnsight.models.suppression import suppress
     from pnsight.output.plots import plot
     from pnsight.queries.bound_table import BoundTable
+    from pnsight.queries.query import Query
     from pnsight.web import serve
 
 __getattr__, __dir__, _ = lazy_loader.attach(
@@ -39,7 +40,7 @@ __getattr__, __dir__, _ = lazy_loader.attach(
     submod_attrs={
         "data.law": ["Law"],
         "data.reading": ["read_study"],
-        "data.schema": ["Covariate", "Query", "Schema"],
+        "data.schema": ["Covariate", "Schema"],
         "data.study": ["Study"],
         "decisions.planning": ["plan"],
         "decisions.ranking": ["rank"],
@@ -55,6 +56,7 @@ __getattr__, __dir__, _ = lazy_loader.attach(
         "models.suppression": ["suppress"],
         "output.plots": ["plot"],
         "queries.bound_table": ["BoundTable"],
+        "queries.query": ["Query"],
         "web": ["serve"],
     },
 )

@@ -1,6 +1,6 @@
-"""Small pieces of HTML for notebooks: tables and facts that are read as well on black as on white.
+"""HTML fragments for notebooks: tables and lists of facts that are legible in light and dark themes.
 
-There is no script and no colour of background; letters have the colour of the notebook, and only signs have their own.
+There is no script and no background colour; text has the notebook's colour, and only decision symbols have their own.
 """
 
 from __future__ import annotations
@@ -18,7 +18,22 @@ _TABLE = '<table style="color:inherit">'
 
 
 def table(columns: Mapping[str, Sequence[Any]], caption: str, below: Sequence[str] = ()) -> str:
-    """Columns under their names, numbers to the right and rounded, decisions with their sign; then lines below."""
+    """Format columns as an HTML table, numbers rounded and aligned to the right, decisions with their symbol.
+
+    Parameters
+    ----------
+    columns
+        Values by column name, all of one length.
+    caption
+        Title of the table.
+    below
+        Lines of text after the table.
+
+    Returns
+    -------
+    str
+        The HTML.
+    """
     sides = {name: "right" if _numeric(values) else "left" for name, values in columns.items()}
     head = "".join(f'<th style="text-align:{sides[name]}">{html.escape(name)}</th>' for name in columns)
     rows = (
@@ -32,7 +47,20 @@ def table(columns: Mapping[str, Sequence[Any]], caption: str, below: Sequence[st
 
 
 def facts(title: str, found: Mapping[str, str]) -> str:
-    """A title, then one line a fact: its name and what it is."""
+    """Format named facts as an HTML table of two columns under a title.
+
+    Parameters
+    ----------
+    title
+        What the facts are about.
+    found
+        Facts by name.
+
+    Returns
+    -------
+    str
+        The HTML.
+    """
     lines = "".join(
         f'<tr><th style="text-align:left">{html.escape(name)}</th>'
         f'<td style="text-align:left">{html.escape(text)}</td></tr>'

@@ -1,4 +1,4 @@
-"""Plain data, as JSON holds them: whether they are what a type says."""
+"""Validation of plain data, as JSON holds them, against a type."""
 
 from __future__ import annotations
 
@@ -11,11 +11,23 @@ from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_t
 _WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false", NoneType: "null"}
 
 
-def refuse_unlike(value: Any, expected: Any, place: str) -> None:
-    """Raise ValueError with the place, what is there and what was expected, unless the value is of a type.
+def validate_type(value: Any, expected: Any, place: str) -> None:
+    """Check that a value is of a type.
 
-    The type may be made of None, bool, int, float, str, Any, Literal, unions, list and Sequence, tuples of a given
-    length, dict and TypedDict. A number is finite. Keys that a TypedDict does not name are passed over.
+    Parameters
+    ----------
+    value
+        Plain data.
+    expected
+        A type made of None, bool, int, float, str, Any, Literal, unions, list and Sequence, tuples of a given length,
+        dict and TypedDict. Numbers must be finite. Keys that a TypedDict does not name are ignored.
+    place
+        What the value is called in the message.
+
+    Raises
+    ------
+    ValueError
+        With the place, what is there and what was expected.
     """
     mistake = next(_mistakes(value, expected, place), None)
     if mistake is not None:

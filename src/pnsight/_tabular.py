@@ -1,4 +1,4 @@
-"""What every table of answers can do: become a data frame, and show itself on a screen and in a notebook."""
+"""Result tables: conversion to data frames, and display in a terminal and in a notebook."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Container
 from typing import Any
 
 from pnsight import _markup as markup
-from pnsight._text import aligned, number_of
+from pnsight._text import format_table, number_of
 
 _SHOWN_ROWS = 20
 
@@ -46,7 +46,7 @@ class Tabular(ABC):
 
     def __repr__(self) -> str:
         columns, more = self._head()
-        return "\n".join([self.caption, aligned(columns), *([f"... {more}"] if more else []), *self.notes])
+        return "\n".join([self.caption, format_table(columns), *([f"... {more}"] if more else []), *self.notes])
 
     def _repr_html_(self) -> str:
         columns, more = self._head()
@@ -60,13 +60,26 @@ class Tabular(ABC):
         return shown, number_of(more, "more row") if more > 0 else ""
 
 
-def beside(columns: dict[str, list[Any]], kept: dict[str, list[Any]]) -> dict[str, list[Any]]:
-    """The columns of an answer after those kept, which are renamed where an answer has their name."""
+def prepend_columns(columns: dict[str, list[Any]], kept: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """Put columns of the caller's own table before those of an answer.
+
+    Parameters
+    ----------
+    columns
+        Columns of the answer, which keep their names.
+    kept
+        Columns to put before them; one that has the name of an answer's column is renamed, ``name_given``.
+
+    Returns
+    -------
+    dict
+        All columns, those kept first.
+    """
     taken = {*columns, *kept}
-    return {**{_free(name, columns, taken): values for name, values in kept.items()}, **columns}
+    return {**{_unused_name(name, columns, taken): values for name, values in kept.items()}, **columns}
 
 
-def _free(name: str, answers: Container[str], taken: Container[str]) -> str:
+def _unused_name(name: str, answers: Container[str], taken: Container[str]) -> str:
     """The name of a column to keep, changed if an answer has it."""
     if name not in answers:
         return name

@@ -1,4 +1,4 @@
-"""Plain text: aligned tables for a terminal and for `repr`, and words for numbers."""
+"""Plain text: tables for a terminal and for `repr`, CSV, and numbers as text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NUMBER = re.compile(r"|-?[\d,]*\.?\d+(e[-+]\d+)?%?")
 
 
 def cell_text(value: Any) -> str:
-    """A value as a reader wants it: six decimals for probabilities, nothing for what is missing."""
+    """Format one value: six decimals for probabilities, nothing for a missing value."""
     if value is None:
         return ""
     if isinstance(value, float):
@@ -33,12 +33,23 @@ def _number_text(value: float) -> str:
 
 
 def count_text(rows: float) -> str:
-    """A number of rows: whole, or to a tenth where rows had weights that are not whole."""
+    """Format a number of rows: whole, or to a tenth where weights are not whole."""
     return f"{rows:,.1f}".removesuffix(".0")
 
 
-def aligned(columns: Mapping[str, Sequence[Any]]) -> str:
-    """The columns under their names: numbers to the right, words to the left."""
+def format_table(columns: Mapping[str, Sequence[Any]]) -> str:
+    """Format columns as a text table, numbers aligned to the right and words to the left.
+
+    Parameters
+    ----------
+    columns
+        Values by column name, all of one length.
+
+    Returns
+    -------
+    str
+        A line of names, a line of dashes, and a line for each row.
+    """
     parts = [_column_lines(name, values) for name, values in columns.items()]
     return "\n".join("  ".join(cells).rstrip() for cells in zip(*parts, strict=True))
 
@@ -52,7 +63,7 @@ def _column_lines(name: str, values: Sequence[Any]) -> list[str]:
 
 
 def csv_text(columns: Mapping[str, Sequence[Any]]) -> str:
-    """Comma-separated values, with the names of the columns first."""
+    """Format columns as comma-separated values, with a line of names first."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(columns)
@@ -61,7 +72,7 @@ def csv_text(columns: Mapping[str, Sequence[Any]]) -> str:
 
 
 def in_utf8(text: str) -> bool:
-    """Whether a text can be written in UTF-8: names of files and arguments may hold bytes that are no letters."""
+    """Whether a text can be encoded in UTF-8: file names and arguments may hold bytes that are not valid text."""
     return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
@@ -71,19 +82,19 @@ def number_of(number: int, what: str) -> str:
 
 
 def percent(share: float) -> str:
-    """A share for a sentence: never 0% or 100% for what is only nearly so, beyond rounding."""
+    """Format a proportion for a sentence: 0% and 100% only if it is exactly that, up to rounding errors."""
     if 0 < share < 0.005 or 0.995 < share < 1 - _ROUNDING:
         return "less than 1%" if share < 0.5 else "more than 99%"
     return f"{share:.0%}"
 
 
 def share_text(share: float) -> str:
-    """A share for a table, to a tenth of a percent: never 0.0% or 100.0% for what is only nearly so."""
+    """Format a proportion for a table, to a tenth of a percent: 0.0% and 100.0% only if it is exactly that."""
     if 0 < share < 0.0005 or 0.9995 <= share < 1 - _ROUNDING:
         return "<0.1%" if share < 0.5 else ">99.9%"
     return f"{share:.1%}"
 
 
 def as_records(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
-    """Lists by column name as one dictionary a row."""
+    """Convert lists by column name to one dictionary for each row."""
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 
 
 class PnsightError(Exception):
-    """Base of all mistakes a user can make and mend."""
+    """Base of all mistakes that a user can make and correct."""
 
 
 class TableError(PnsightError):
@@ -49,19 +49,56 @@ class OutputError(PnsightError):
     """A result cannot be written where or how it was asked for."""
 
 
-def listed(words: Iterable[str], most: int = 12) -> str:
-    """``a, b, c`` with the tail counted once it gets long."""
+def join_names(words: Iterable[str], most: int = 12) -> str:
+    """Names for a message: ``a, b, c``, and the number of the rest if there are many.
+
+    Parameters
+    ----------
+    words
+        The names.
+    most
+        How many names are written out.
+
+    Returns
+    -------
+    str
+        The names separated by commas, as in ``a, b and 3 more``; empty if there are none.
+    """
     words = list(words)
     head = ", ".join(words[:most])
     return f"{head} and {len(words) - most} more" if len(words) > most else head
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A sentence naming the nearest known word, or nothing."""
+    """Suggestion for a misspelt word.
+
+    Parameters
+    ----------
+    word
+        What was given.
+    known
+        What could have been meant.
+
+    Returns
+    -------
+    str
+        A sentence, after a space, with the nearest known word; empty if none is near.
+    """
     near = get_close_matches(word, list(known), n=1, cutoff=0.5)
     return f" Did you mean {near[0]!r}?" if near else ""
 
 
-def or_a_share(number: float) -> str:
-    """The end of a message that refuses a number as a share: what was meant, if it was given in per cent."""
+def percent_hint(number: float) -> str:
+    """End of a message about a number that should be a proportion: what was meant, if it was given in per cent.
+
+    Parameters
+    ----------
+    number
+        What was given.
+
+    Returns
+    -------
+    str
+        ``; did you mean 0.9?`` for 90, and a full stop for numbers that are not a percentage.
+    """
     return f"; did you mean {number / 100:g}?" if 1 < number <= 100 else "."

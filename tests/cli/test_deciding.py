@@ -128,7 +128,7 @@ def test_ask_shows_the_decision_after_each_answer(sexes, run):
 def test_ask_shows_the_decision_without_what_is_known(fitted, run):
     ended = run("ask", fitted, "1101001110", "--without", *CSV)
     assert ended.header == ["left_open", "query", "decision", *ANSWER]
-    assert [row["query"] for row in ended.rows] == pnsight.queries.lattice.one_open("1101001110")
+    assert [row["query"] for row in ended.rows] == pnsight.queries.lattice.profile_and_parents("1101001110")
 
 
 def test_ask_means_the_people_of_the_population_named(fitted, run):

@@ -12,7 +12,7 @@ import pytest
 
 import pnsight
 from cases import write_csv
-from pnsight.data.reading.duckdb_progress import watching
+from pnsight.data.reading.duckdb_progress import report_progress
 from pnsight.data.reading.files import new_connection
 
 COLUMNS = ["--treatment", "x", "--outcome", "y"]
@@ -61,7 +61,7 @@ def test_an_interrupt_while_counting_ends_quietly(attempt, monkeypatch, interrup
     def count(*tables, **options):
         connection = new_connection()
         connection.execute("CREATE TEMP TABLE numbers AS FROM range(1000000)")
-        with watching(connection, lambda share: next(interrupts, lambda: None)()):
+        with report_progress(connection, lambda share: next(interrupts, lambda: None)()):
             connection.sql("SELECT max(a.range * b.range % 7919) FROM numbers a, numbers b").fetchall()
 
     monkeypatch.setattr(pnsight, "read_study", count)

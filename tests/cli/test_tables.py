@@ -55,7 +55,7 @@ def test_what_was_done_with_the_tables_is_said(run, tmp_path):
     assert "Study(experimental rows: 18, observational rows: 0" in ended.err
     assert "left out: 8 experimental rows without town" in ended.err
     assert "note: town: rare levels that became 'other': B" in ended.err
-    assert "note: country is UK in every row; it is kept, but tells no one apart" in ended.err
+    assert "note: country is UK in every row; it is kept, but distinguishes nobody" in ended.err
 
 
 def test_tables_of_a_database_and_of_many_files(run, tmp_path):

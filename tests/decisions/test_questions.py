@@ -141,9 +141,9 @@ def test_one_query_at_a_time(plug_in):
 
 def test_leaving_out_each_known_covariate_is_the_papers_case_study(fitted):
     found = left_open(fitted, CASE_PROFILE)
-    assert list(found.answers.queries) == lattice.one_open(CASE_PROFILE)
+    assert list(found.answers.queries) == lattice.profile_and_parents(CASE_PROFILE)
     assert found.columns()["left_open"] == ["", *fitted.schema.names]
-    assert list(found.decision) == list(decide(fitted, lattice.one_open(CASE_PROFILE)).decision)
+    assert list(found.decision) == list(decide(fitted, lattice.profile_and_parents(CASE_PROFILE)).decision)
 
 
 def test_any_query_shows_what_its_decision_rests_on(fitted):

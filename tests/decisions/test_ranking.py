@@ -15,6 +15,7 @@ from pnsight.decisions.winners_curse import overestimation
 from pnsight.errors import QuantityError, QueryError
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import BoundTable
+from pnsight.queries.query import encode, format_queries
 
 
 def more_general(query: np.ndarray) -> np.ndarray:
@@ -31,7 +32,7 @@ def more_general(query: np.ndarray) -> np.ndarray:
 def test_no_query_is_listed_that_does_not_add_to_every_more_general_one(fitted, by, margin):
     found = rank(fitted, top=30, by=by, margin=margin)
     assert len(found) > 3
-    for row, query in enumerate(fitted.schema.encode(list(found.answers.queries))):
+    for row, query in enumerate(encode(fitted.schema, list(found.answers.queries))):
         above = more_general(query)
         if len(above):
             low = found.answers.interval(by)[0][row]
@@ -87,7 +88,7 @@ def wide(covariates: int) -> Study:
 def test_of_very_many_queries_those_that_fix_few_covariates_are_looked_at():
     model = pnsight.PlugIn().fit(wide(30))
     found = rank(model, top=500, least_support=1)
-    fixed = (model.schema.encode(list(found.answers.queries)) != OPEN).sum(axis=1)
+    fixed = (encode(model.schema, list(found.answers.queries)) != OPEN).sum(axis=1)
     assert fixed.max() <= 3
     assert any("fix up to 3 covariates" in note for note in found.notes)
 
@@ -97,7 +98,7 @@ def test_no_more_queries_are_looked_at_than_there_is_time_for(covariates, fixed)
     found = rank(pnsight.PlugIn().fit(wide(covariates)), top=1, least_share=1, least_support=1)
     told = "all 177,147 groups" if fixed is None else f"fix up to {fixed} covariate"
     assert told in found.notes[0]
-    assert lattice.general_size(Schema.binary(map(str, range(covariates))), fixed or 0) <= MOST_CANDIDATES
+    assert lattice.n_queries_fixing_at_most(Schema.binary(map(str, range(covariates))), fixed or 0) <= MOST_CANDIDATES
 
 
 @pytest.mark.parametrize(("most", "told"), [(59_049, "all 59,049"), (59_048, "up to 3 cov"), (200, "up to 1 cov")])
@@ -106,7 +107,9 @@ def test_fewer_queries_are_looked_at_if_asked_for(plug_in, most, told):
 
 
 def test_everyone_is_all_of_the_people(fitted):
-    assert rank(fitted, least_share=1, margin=0).answers.queries == fitted.schema.format(fitted.schema.encode(""))
+    assert rank(fitted, least_share=1, margin=0).answers.queries == format_queries(
+        fitted.schema, encode(fitted.schema, "")
+    )
 
 
 def test_nothing_to_list_is_an_empty_ranking(fitted):

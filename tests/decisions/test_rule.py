@@ -65,7 +65,7 @@ def test_caution_wants_the_whole_interval_on_one_side(lower, upper, reach, plain
 
 @pytest.mark.parametrize("threshold", [0.3, 0.5])
 def test_a_models_cautious_decisions_are_among_its_plain_ones(fitted, threshold):
-    codes = lattice.mask_queries(fitted.schema)[::7]
+    codes = lattice.all_queries(fitted.schema)[::7]
     plain, cautious = (decide(fitted, codes, threshold, careful) for careful in (False, True))
     changed = plain.decision != cautious.decision
     assert changed.any()

@@ -18,6 +18,7 @@ from pnsight.data.study import Study
 from pnsight.decisions import select
 from pnsight.errors import ModelError, PnsightError, QuantityError
 from pnsight.queries import lattice
+from pnsight.queries.query import format_queries
 from strategies import studies
 
 GAINS = ("guaranteed", "net", "best_case")
@@ -52,8 +53,8 @@ def test_the_gain_grows_with_the_budget_ever_more_slowly(study, budget):
 def test_no_other_choice_gains_more(study, budget, by, data):
     """A linear program over how many to treat of each profile is the referee."""
     model = pnsight.PlugIn().fit(study)
-    codes = lattice.exact_queries(study.schema)
-    texts = study.schema.format(codes)
+    codes = lattice.all_profiles(study.schema)
+    texts = format_queries(study.schema, codes)
     prices = data.draw(st.lists(st.integers(1, 5), min_size=len(codes), max_size=len(codes)))
     cost = dict(zip(texts, map(float, prices), strict=True))
     found = select(model, budget, people=10, cost=cost, by=by)
@@ -69,7 +70,7 @@ def test_no_other_choice_gains_more(study, budget, by, data):
 def test_whole_profiles_are_chosen_as_trying_every_set_of_them_would():
     schema = Schema.binary(["a", "b"])
     experimental = np.array([[90.0, 10, 10, 90], [60, 40, 40, 60], [50, 50, 50, 50], [80, 20, 30, 70]])
-    study = Study(schema, lattice.exact_queries(schema), experimental, None)
+    study = Study(schema, lattice.all_profiles(schema), experimental, None)
     lower, crowd = np.array([0.8, 0.2, 0.0, 0.5]), 25.0
     for size in range(5):
         best = max(
@@ -112,7 +113,7 @@ def test_the_net_effect_can_order_otherwise_than_the_guarantee():
     schema = Schema.binary(["z"])
     experimental = np.array([[50.0, 50, 50, 50], [30, 60, 0, 90]])
     observational = np.array([[50.0, 0, 50, 0], [15, 30, 0, 45]])
-    model = pnsight.PlugIn().fit(Study(schema, lattice.exact_queries(schema), experimental, observational))
+    model = pnsight.PlugIn().fit(Study(schema, lattice.all_profiles(schema), experimental, observational))
     assert select(model, 0.1).columns()["query"] == ["0"]
     assert select(model, 0.1, by="net").columns()["query"] == ["1"]
 
@@ -121,7 +122,7 @@ def test_those_more_harmed_than_helped_are_pointed_out():
     schema = Schema.binary(["z"])
     experimental = np.array([[40.0, 60, 60, 40], [30, 60, 0, 90]])
     observational = np.array([[40.0, 0, 60, 0], [15, 30, 0, 45]])
-    model = pnsight.PlugIn().fit(Study(schema, lattice.exact_queries(schema), experimental, observational))
+    model = pnsight.PlugIn().fit(Study(schema, lattice.all_profiles(schema), experimental, observational))
     assert any("more are harmed" in note for note in select(model, 1.0).notes)
     assert not any("more are harmed" in note for note in select(model, 1.0, by="net").notes)
 

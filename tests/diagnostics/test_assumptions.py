@@ -19,6 +19,7 @@ from pnsight.diagnostics import AssumptionTest, assumptions_of
 from pnsight.diagnostics.assumption_tests import implied
 from pnsight.errors import AssumptionError
 from pnsight.queries import lattice
+from pnsight.queries.query import encode
 
 SEXES = Schema((Covariate("sex", ("F", "M")),))
 RANDOM = [f"{kind}:{seed}" for kind in populations.KINDS for seed in range(1, 4)]
@@ -28,7 +29,7 @@ HARMED = (RESPONSE_TYPES[:, 1] == 1) & (RESPONSE_TYPES[:, 2] == 0)
 
 def sexes(*cases) -> pnsight.Study:
     counts = [np.array([getattr(case, table) for case in cases], float) for table in ("experimental", "observational")]
-    return pnsight.Study(SEXES, lattice.exact_queries(SEXES), *counts)
+    return pnsight.Study(SEXES, lattice.all_profiles(SEXES), *counts)
 
 
 def unharmed(name: str) -> populations.Population:
@@ -65,7 +66,7 @@ def sampled_test(population: populations.Population, assume: str, rows: int = 10
 
 def test_the_edited_populations_are_what_they_are_called():
     for name in RANDOM[:3]:
-        queries = lattice.exact_queries(populations.get(name).schema)[::50]
+        queries = lattice.all_profiles(populations.get(name).schema)[::50]
         assert unharmed(name).true_value(queries, "harm").max() == 0
         law = drawn_by_lot(name).law(queries)
         xy, xy0, x0y, x0y0 = law.joint.T
@@ -76,7 +77,7 @@ def test_the_edited_populations_are_what_they_are_called():
 
 @pytest.mark.parametrize("name", RANDOM)
 def test_a_population_in_which_nobody_is_harmed_passes(name):
-    note = sampled_test(unharmed(name), "monotone").note(populations.get(name).schema.encode(""))
+    note = sampled_test(unharmed(name), "monotone").note(encode(populations.get(name).schema, ""))
     assert note.startswith("assumed: monotone (nobody is harmed by the treatment); not contradicted in ")
     assert note.endswith("would have been noticed")
 
@@ -116,7 +117,7 @@ def test_harm_that_shows_is_refused_with_its_subgroup_figures_and_p_value():
     study = sexes(WOMEN, MEN)
     found = assumptions_of(study, "monotone")
     with pytest.raises(AssumptionError) as refused:
-        found.note(study.schema.encode(""))
+        found.note(encode(study.schema, ""))
     said = str(refused.value)
     assert (
         "monotone (nobody is harmed by the treatment). The tables contradict it, as it implies P(y) <= P(y_x)." in said
@@ -131,11 +132,11 @@ def test_people_whom_the_contradiction_is_not_about_may_be_asked_about():
     study = sexes(WOMEN, MEN)
     found = assumptions_of(study, "monotone")
     assert "not contradicted for those asked about, among 3 subgroups (9 comparisons), but for sex=M" in found.note(
-        study.schema.encode("F")
+        encode(study.schema, "F")
     )
     for concerned in ("M", ""):
         with pytest.raises(AssumptionError):
-            found.note(study.schema.encode(concerned))
+            found.note(encode(study.schema, concerned))
 
 
 def test_choice_that_says_how_people_respond_is_refused_whichever_way_it_errs():
@@ -154,12 +155,12 @@ def test_more_contradictions_than_are_named_refuse_everything():
         np.array([np.array(getattr(case, table)) * times for case, times in towns], float)
         for table in ("experimental", "observational")
     ]
-    study = pnsight.Study(schema, lattice.exact_queries(schema), *counts)
+    study = pnsight.Study(schema, lattice.all_profiles(schema), *counts)
     found = assumptions_of(study, "monotone")
     assert len(found.found.named) == 5
     assert not found.found.all_named
     with pytest.raises(AssumptionError, match=r"Also: .*more subgroups"):
-        found.note(study.schema.encode("a"))
+        found.note(encode(study.schema, "a"))
 
 
 # --- no false alarms ----------------------------------------------------------------------------------------
@@ -231,7 +232,7 @@ def test_a_contradiction_for_everyone_is_said_to_be_profile_by_profile_and_leave
     with pytest.raises(
         AssumptionError, match=r"For everyone, profile by profile, P\(y\) is 0\.700 .* assumption out\.$"
     ):
-        assumptions_of(study, "monotone").note(study.schema.encode("sex=F"))
+        assumptions_of(study, "monotone").note(encode(study.schema, "sex=F"))
 
 
 def test_what_is_implied_in_words():
@@ -246,7 +247,7 @@ def test_an_experiment_alone_can_contradict_that_nobody_is_harmed():
     with pytest.raises(
         AssumptionError, match=r"For everyone, P\(y_x'\) is 0\.300 in the experiment, but P\(y_x\) only 0\.200"
     ):
-        assumptions_of(study, "monotone").note(study.schema.encode(""))
+        assumptions_of(study, "monotone").note(encode(study.schema, ""))
 
 
 def test_an_experiment_alone_says_nothing_of_choice():
@@ -257,5 +258,5 @@ def test_an_experiment_alone_says_nothing_of_choice():
 
 def test_tables_without_a_profile_in_common_leave_an_assumption_untested():
     counts = [np.array([[0.0, 0, 0, 0], [9, 9, 0, 0]]), np.array([[9.0, 9, 9, 9], [0, 0, 0, 0]])]
-    study = pnsight.Study(SEXES, lattice.exact_queries(SEXES), *counts)
-    assert "nothing in the tables could contradict it" in assumptions_of(study, "exogenous").note(SEXES.encode(""))
+    study = pnsight.Study(SEXES, lattice.all_profiles(SEXES), *counts)
+    assert "nothing in the tables could contradict it" in assumptions_of(study, "exogenous").note(encode(SEXES, ""))

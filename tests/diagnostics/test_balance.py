@@ -25,10 +25,10 @@ def trial(treated_share: np.ndarray, rows: np.ndarray | float = 1_000.0, seed: i
     counts = np.stack(
         [treated // 2, treated - treated // 2, (rows - treated) // 2, rows - treated - (rows - treated) // 2]
     )
-    return pnsight.Study(schema, lattice.exact_queries(schema), counts.T.astype(float), None)
+    return pnsight.Study(schema, lattice.all_profiles(schema), counts.T.astype(float), None)
 
 
-PROFILES = lattice.exact_queries(Schema.binary(NAMES))
+PROFILES = lattice.all_profiles(Schema.binary(NAMES))
 A, B, C, D, E = PROFILES.T
 
 

@@ -17,6 +17,7 @@ from pnsight.data.law import Law
 from pnsight.data.schema import Covariate, Schema
 from pnsight.diagnostics.compatibility import INEQUALITIES, Coherence, coherence_of
 from pnsight.queries import lattice
+from pnsight.queries.query import decode, encode
 from strategies import relabelled, studies
 
 
@@ -26,7 +27,7 @@ def study_of(*cases: Case, name: str = "sex", levels: tuple[str, ...] = ("F", "M
         np.array([getattr(case, table) for case in cases], dtype=float) for table in ("experimental", "observational")
     )
     schema = Schema((Covariate(name, levels),)) if len(cases) > 1 else Schema()
-    return pnsight.Study(schema, lattice.exact_queries(schema), experimental, observational)
+    return pnsight.Study(schema, lattice.all_profiles(schema), experimental, observational)
 
 
 def found_in(study: pnsight.Study) -> Coherence:
@@ -151,7 +152,7 @@ def test_another_mix_or_allocation_of_profiles_is_no_contradiction(mass, allocat
 def test_profiles_that_only_one_table_has_are_not_compared():
     schema = Schema((Covariate("town", ("a", "b")),))
     experimental, observational = np.array([[50.0, 50, 50, 50], [0, 0, 0, 0]]), np.array([[0.0, 0, 0, 0], [9, 9, 9, 9]])
-    found = found_in(pnsight.Study(schema, lattice.exact_queries(schema), experimental, observational))
+    found = found_in(pnsight.Study(schema, lattice.all_profiles(schema), experimental, observational))
     assert (found.queries, found.compared) == ((), 0.0)
     assert found.verdict.status == "warning"
     assert "nothing could be compared" in found.verdict.text
@@ -195,7 +196,7 @@ def test_the_level_is_shared_among_kinds_and_within_them():
 def test_two_covariates_have_no_profiles_beside_their_pairs():
     schema = Schema.binary(["a", "b"])
     counts = np.full((4, 4), 100.0)
-    found = found_in(pnsight.Study(schema, lattice.exact_queries(schema), counts, counts))
+    found = found_in(pnsight.Study(schema, lattice.all_profiles(schema), counts, counts))
     assert set(found.kinds) == {"everyone", "one covariate", "two covariates"}
     assert len(found.queries) == 4 * (1 + 4 + 4)
 
@@ -204,7 +205,7 @@ def adjusted_by_look(found: Coherence, schema: Schema, old_names: dict[str, dict
     """Adjusted p-values by subgroup and inequality, with levels under their old names."""
     known = {}
     for query, inequality, adjusted in zip(found.queries, found.inequalities, found.adjusted, strict=True):
-        fixed = schema.query(schema.encode(query)[0]).fixed
+        fixed = decode(schema, encode(schema, query)[0]).fixed
         known[frozenset((name, old_names[name][level]) for name, level in fixed.items()), inequality] = adjusted
     return known
 

@@ -18,7 +18,7 @@ def tables(experimental: list[int], observational: list[int]) -> pnsight.Study:
     """So many rows of each town, spread evenly over treatment and outcome."""
     schema = Schema((Covariate("town", tuple("abcdefgh"[: len(experimental)])),))
     counts = [np.array(rows, dtype=float)[:, None] * np.full(4, 0.25) for rows in (experimental, observational)]
-    return pnsight.Study(schema, lattice.exact_queries(schema), *counts)
+    return pnsight.Study(schema, lattice.all_profiles(schema), *counts)
 
 
 def test_the_same_mix_raises_no_alarm():
@@ -50,7 +50,7 @@ def test_a_difference_that_only_many_rows_show_is_mentioned_and_no_more():
 def test_combinations_that_differ_are_found_though_no_covariate_does():
     schema = Schema.binary(["a", "b"])
     rows = np.array([[300.0, 200], [200, 300], [200, 300], [300, 200]])
-    study = pnsight.Study(schema, lattice.exact_queries(schema), *(rows[:, [j]] * np.full(4, 0.25) for j in (0, 1)))
+    study = pnsight.Study(schema, lattice.all_profiles(schema), *(rows[:, [j]] * np.full(4, 0.25) for j in (0, 1)))
     found = shift_of(study)
     assert found.contrast.differing == []
     assert found.verdict.status == "warning"

@@ -33,9 +33,9 @@ def test_shares_are_what_counting_one_by_one_gives(study):
     def share(queries: np.ndarray) -> float:
         return float(np.mean([min(rows_of(study, query)) >= ENOUGH_ROWS for query in queries]))
 
-    assert found.profiles == pytest.approx(share(lattice.exact_queries(study.schema)))
-    assert found.queries == pytest.approx(share(lattice.mask_queries(study.schema)))
-    assert (found.queries_examined, found.queries_drawn) == (study.schema.mask_size, False)
+    assert found.profiles == pytest.approx(share(lattice.all_profiles(study.schema)))
+    assert found.queries == pytest.approx(share(lattice.all_queries(study.schema)))
+    assert (found.queries_examined, found.queries_drawn) == (study.schema.n_queries, False)
     supported = [min(rows_of(study, profile)) >= ENOUGH_ROWS for profile in study.profiles]
     assert found.people * study.counts.sum() == pytest.approx(study.counts[supported].sum())
 
@@ -61,7 +61,7 @@ def test_profiles_in_one_table_only_are_counted():
     schema = Schema.binary(["a", "b"])
     experimental = np.array([[100.0] * 4, [50] * 4, [0] * 4, [0] * 4])
     observational = np.array([[100.0] * 4, [0] * 4, [20] * 4, [30] * 4])
-    found = support_of(pnsight.Study(schema, lattice.exact_queries(schema), experimental, observational))
+    found = support_of(pnsight.Study(schema, lattice.all_profiles(schema), experimental, observational))
     assert (found.only_experimental, found.only_observational) == (1, 2)
     assert found.people_only_experimental == pytest.approx(1 / 3)
     assert found.people_only_observational == pytest.approx(1 / 3)
@@ -75,6 +75,6 @@ def test_profiles_in_one_table_only_are_counted():
 def test_enough_rows_everywhere_is_no_warning():
     schema = Schema.binary(["a"])
     counts = np.full((2, 4), 100.0)
-    found = support_of(pnsight.Study(schema, lattice.exact_queries(schema), counts, counts))
+    found = support_of(pnsight.Study(schema, lattice.all_profiles(schema), counts, counts))
     assert (found.people, found.profiles, found.queries) == (1.0, 1.0, 1.0)
     assert found.verdict.status == "ok"

@@ -18,7 +18,7 @@ SLACK = 1e-12
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_the_true_pns_lies_within_the_oracle_bounds_of_all_59049_queries(name):
     population = populations.get(name)
-    queries = lattice.mask_queries(population.schema)
+    queries = lattice.all_queries(population.schema)
     assert len(queries) == 3**10
     answer, truth = population.bounds(queries), population.pns(queries)
     assert set(answer.status) == {"ok"}
@@ -31,7 +31,7 @@ def test_the_true_pns_lies_within_the_oracle_bounds_of_all_59049_queries(name):
 def test_every_quantity_holds_its_truth_or_is_undefined(name, quantity):
     """Undefined exactly where the event conditioned on is impossible, never incoherent."""
     population = populations.get(name)
-    queries = lattice.exact_queries(population.schema)[::37]
+    queries = lattice.all_profiles(population.schema)[::37]
     answer, shares = population.bounds(queries, quantity), population.mixture(queries)[1]
     truth = np.array([true_value(row, quantity) for row in shares])
     np.testing.assert_array_equal(answer.status, np.where(np.isnan(truth), "undefined", "ok"))
@@ -43,7 +43,7 @@ def test_every_quantity_holds_its_truth_or_is_undefined(name, quantity):
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_no_query_of_a_population_is_incoherent_for_any_quantity(name):
     population = populations.get(name)
-    law = population.law(lattice.mask_queries(population.schema))
+    law = population.law(lattice.all_queries(population.schema))
     for quantity in QUANTITIES:
         assert set(settle(*bounds(law, quantity))[2]) <= {"ok", "undefined"}
 
@@ -51,7 +51,7 @@ def test_no_query_of_a_population_is_incoherent_for_any_quantity(name):
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_the_oracle_law_is_coherent_and_its_joint_sums_to_one(name):
     population = populations.get(name)
-    law = population.law(lattice.mask_queries(population.schema))
+    law = population.law(lattice.all_queries(population.schema))
     assert law.violation().max() <= 1e-12
     np.testing.assert_allclose(law.joint.sum(axis=1), 1, atol=1e-12)
 

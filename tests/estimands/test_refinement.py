@@ -74,7 +74,7 @@ def test_refined_bounds_are_reached_by_some_population(types, weights):
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_the_oracles_refined_bounds_for_all_59049_queries(name):
     population = populations.get(name)
-    queries = lattice.mask_queries(population.schema)
+    queries = lattice.all_queries(population.schema)
     exact = (queries != -1).all(axis=1)
     for quantity in ALL:
         payoffs = payoffs_of(quantity)

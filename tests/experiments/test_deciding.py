@@ -28,7 +28,7 @@ SMALL = populations.random_population("tree", 1, covariates=4)
 
 def unlimited(population: populations.Population) -> pnsight.PlugIn:
     """The plug-in of a study with exactly the population's shares: nothing is left to chance."""
-    profiles = lattice.exact_queries(population.schema)
+    profiles = lattice.all_profiles(population.schema)
     mass, types = population.mixture(profiles)
     cells = 1e6 * mass[:, None] * (types @ COUNTED_CELLS.T)
     return pnsight.PlugIn().fit(pnsight.Study(population.schema, profiles, cells[:, :4] / 2, cells[:, 4:]))
@@ -63,20 +63,20 @@ def test_with_unlimited_data_the_best_are_the_oracles_and_none_is_too_high(name)
 
 
 def test_enough_for_all_gains_what_all_of_them_gain():
-    profiles = lattice.exact_queries(SMALL.schema)
+    profiles = lattice.all_profiles(SMALL.schema)
     everyone = SMALL.mixture(profiles)[0] @ SMALL.bounds(profiles).lower
     assert sure_gain(SMALL, profiles, 1.0) == pytest.approx(everyone)
 
 
 def test_a_budget_goes_to_the_first_of_the_list_and_part_of_the_next():
-    first, second = profiles = lattice.exact_queries(SMALL.schema)[[5, 9]]
+    first, second = profiles = lattice.all_profiles(SMALL.schema)[[5, 9]]
     (mass, _), lower = SMALL.mixture(profiles)[0], SMALL.bounds(profiles).lower
     share = mass + 0.001
     assert sure_gain(SMALL, np.stack([first, second]), share) == pytest.approx(mass * lower[0] + 0.001 * lower[1])
 
 
 def test_a_list_that_is_too_short_leaves_the_rest_of_the_budget_unspent():
-    profiles = lattice.exact_queries(SMALL.schema)[[5]]
+    profiles = lattice.all_profiles(SMALL.schema)[[5]]
     gained = SMALL.mixture(profiles)[0] @ SMALL.bounds(profiles).lower
     assert sure_gain(SMALL, profiles, 0.9) == pytest.approx(gained)
     assert sure_gain(SMALL, profiles[:0], 0.9) == 0
@@ -84,7 +84,7 @@ def test_a_list_that_is_too_short_leaves_the_rest_of_the_budget_unspent():
 
 @given(order=st.permutations(range(16)), share=st.sampled_from(SHARES))
 def test_no_order_gains_more_than_the_oracles(order, share):
-    profiles = lattice.exact_queries(SMALL.schema)
+    profiles = lattice.all_profiles(SMALL.schema)
     best = selection_scores(SMALL, unlimited(SMALL))[f"oracle_gain_{share}"]
     assert sure_gain(SMALL, profiles[list(order)], share) <= best + 1e-12
 

@@ -29,7 +29,7 @@ def fingerprints(population: populations.Population) -> dict[str, list[float]]:
 
     Sums against waves, not a hash: another machine's last bit moves them by nothing to speak of.
     """
-    profiles = lattice.exact_queries(population.schema)
+    profiles = lattice.all_profiles(population.schema)
     return {
         "mass": _waves(population.covariates.mass(profiles)),
         "types": _waves(population.types(profiles)),

@@ -48,7 +48,7 @@ def test_splitting_rows_loses_and_repeats_none(study):
 
 def test_mask_mlp_learns_bounds_nearer_the_oracle_than_chance(study, trained):
     population = populations.random_population("index", 1, covariates=5)
-    queries = pnsight.queries.lattice.mask_queries(study.schema)
+    queries = pnsight.queries.lattice.all_queries(study.schema)
     truth = population.bounds(queries)
     error = np.abs(trained.raw_ends(queries) - np.stack([truth.lower, truth.upper], axis=1)).mean(axis=0)
     spread = [np.abs(end - end.mean()).mean() for end in (truth.lower, truth.upper)]

@@ -61,7 +61,7 @@ def test_the_variance_has_the_shape_asked_for_and_is_never_negative(seed, studie
 
 
 SCHEMA = Schema.binary("abc")
-PROFILES = lattice.exact_queries(SCHEMA)
+PROFILES = lattice.all_profiles(SCHEMA)
 
 
 def setting(rows, stray=0.02, seed=0):
@@ -155,7 +155,7 @@ def test_a_subpopulation_covers_the_person_it_was_drawn_around(seed, only):
 @given(seed=st.integers(0, 2**32 - 1))
 def test_a_subpopulation_is_what_a_query_covers(seed):
     membership = random_subpopulations(PROFILES, np.arange(1.0, 9), np.random.default_rng(seed), SUBPOPULATIONS)
-    possible = {tuple(row) for row in lattice.sum_over(SCHEMA, lattice.mask_queries(SCHEMA), PROFILES, np.eye(8))}
+    possible = {tuple(row) for row in lattice.sum_over(SCHEMA, lattice.all_queries(SCHEMA), PROFILES, np.eye(8))}
     found = [tuple(row) for row in membership]
     assert set(found) <= possible
     assert len(set(found)) == len(found) <= SUBPOPULATIONS

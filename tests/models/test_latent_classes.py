@@ -40,25 +40,25 @@ def random_classes(shape, classes, rng) -> LatentClasses:
 
 
 def counted(schema, mass, rows, seed) -> np.ndarray:
-    """Rows by profile of a sample, profiles in the order of `exact_queries`."""
+    """Rows by profile of a sample, profiles in the order of `all_profiles`."""
     return np.random.default_rng(seed).multinomial(rows, mass / mass.sum()).astype(float)
 
 
 def fitted(schema, *tables, seed=0, config=LatentClassConfig()) -> list[CovariateDistribution]:
     return fit_covariate_distributions(
-        schema, lattice.exact_queries(schema), tables, np.random.default_rng(seed), config
+        schema, lattice.all_profiles(schema), tables, np.random.default_rng(seed), config
     )
 
 
 def whole_law(law, schema) -> np.ndarray:
     """P(z) of every profile."""
     return law.empirical_weight * law.empirical + (1 - law.empirical_weight) * law.smooth.mass(
-        lattice.exact_queries(schema)
+        lattice.all_profiles(schema)
     )
 
 
 def independent(*chances) -> np.ndarray:
-    """P(z) of binary covariates that do not depend on each other, in the order of `exact_queries`."""
+    """P(z) of binary covariates that do not depend on each other, in the order of `all_profiles`."""
     mass = np.ones(1)
     for chance in chances:
         mass = np.outer(mass, [1 - chance, chance]).ravel()
@@ -71,7 +71,7 @@ def independent(*chances) -> np.ndarray:
 @given(found=latent_classes())
 def test_all_profiles_together_have_mass_one(found):
     schema, classes = found
-    mass = classes.mass(lattice.exact_queries(schema))
+    mass = classes.mass(lattice.all_profiles(schema))
     assert (mass > 0).all()
     assert mass.sum() == pytest.approx(1, abs=ROUNDING)
 
@@ -79,7 +79,7 @@ def test_all_profiles_together_have_mass_one(found):
 @given(found=latent_classes(), data=st.data())
 def test_the_mass_of_a_query_is_that_of_the_profiles_it_covers(found, data):
     schema, classes = found
-    queries, profiles = data.draw(codes_of(schema)), lattice.exact_queries(schema)
+    queries, profiles = data.draw(codes_of(schema)), lattice.all_profiles(schema)
     mass = classes.mass(profiles)
     for query, total in zip(queries, classes.mass(queries), strict=True):
         inside = ((query == OPEN) | (profiles == query)).all(axis=1)
@@ -115,7 +115,7 @@ def test_where_all_laws_are_alike_the_simplest_is_chosen(shape):
 def test_within_one_class_covariates_are_independent(seed):
     schema = schema_of(2, 3, 4)
     classes = random_classes(schema.shape, 1, np.random.default_rng(seed))
-    profiles = lattice.exact_queries(schema)
+    profiles = lattice.all_profiles(schema)
     product = np.ones(len(profiles))
     for j in range(3):
         only = np.full_like(profiles, OPEN)
@@ -131,7 +131,7 @@ def test_draws_keep_the_fixed_levels_and_follow_the_conditional_law(query):
     drawn = classes.draw(query, rng.random((draws, 4)))
     fixed = query != OPEN
     assert (drawn[:, fixed] == query[fixed]).all()
-    profiles = lattice.exact_queries(schema)
+    profiles = lattice.all_profiles(schema)
     covered = profiles[((query == OPEN) | (profiles == query)).all(axis=1)]
     expected = classes.mass(covered) / classes.mass(covered).sum()
     found = np.array([(drawn == profile).all(axis=1).mean() for profile in covered])
@@ -151,7 +151,7 @@ def test_the_same_numbers_draw_the_same_people():
 def test_a_fitted_law_is_a_distribution(shape):
     schema = schema_of(*shape)
     rng = np.random.default_rng(1)
-    tables = [rng.multinomial(300, rng.dirichlet(np.ones(schema.exact_size))).astype(float) for _ in range(2)]
+    tables = [rng.multinomial(300, rng.dirichlet(np.ones(schema.n_profiles))).astype(float) for _ in range(2)]
     for law in fitted(schema, *tables):
         assert 0 <= law.empirical_weight < 1
         assert law.empirical.sum() == pytest.approx(1)
@@ -188,7 +188,7 @@ def test_where_covariates_are_independent_the_fit_is_nearer_the_truth_than_the_c
 def test_dependent_covariates_are_not_taken_for_independent(seed):
     """Two covariates that nearly always agree, beside one of three levels that has nothing to do with them."""
     schema = schema_of(2, 2, 3)
-    profiles = lattice.exact_queries(schema)
+    profiles = lattice.all_profiles(schema)
     agree = profiles[:, 0] == profiles[:, 1]
     mass = np.where(agree, 0.98, 0.02) / 6
     (law,) = fitted(schema, counted(schema, mass, 2000, seed))
@@ -267,7 +267,7 @@ def test_the_same_generator_gives_the_same_law():
 
 def test_given_other_counts_the_choices_stay_and_the_shares_follow():
     schema = schema_of(2, 2, 3)
-    profiles = lattice.exact_queries(schema)
+    profiles = lattice.all_profiles(schema)
     law = CovariateDistribution(
         np.full(12, 1 / 12), 0.3, random_classes(schema.shape, 2, np.random.default_rng(0)), True, {2: -1.0}
     )

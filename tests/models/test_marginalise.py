@@ -23,8 +23,8 @@ ROUNDING = 1e-12
 SCHEMA = Schema(
     tuple(Covariate(f"c{j}", tuple(f"level {k}" for k in range(levels))) for j, levels in enumerate((2, 3, 1, 4)))
 )
-EVERY = lattice.exact_queries(SCHEMA)
-QUERIES = lattice.mask_queries(SCHEMA)
+EVERY = lattice.all_profiles(SCHEMA)
+QUERIES = lattice.all_queries(SCHEMA)
 EXACT = (QUERIES != OPEN).all(axis=1)
 PEOPLE = {"first table": (1.0, 0.0), "second table": (0.0, 1.0), "both": (0.3, 0.7)}
 
@@ -153,7 +153,7 @@ def counted(networks=((0, 1), (0,), (1,), (2,)), draws=1024, seed=0, own_rows=Fa
     With own rows, the types of counted profiles are halfway between the networks' and what the rows show.
     """
     rng = np.random.default_rng(seed)
-    inputs = SCHEMA.signs(EVERY)
+    inputs = SCHEMA.effect_coding(EVERY)
     trained = [random_network(inputs.shape[1], rng) for _ in range(1 + max(k for group in networks for k in group))]
     members = [[trained[k] for k in group] for group in networks]
     place = np.sort(rng.permutation(len(EVERY))[: len(EVERY) // 2])
@@ -175,7 +175,7 @@ def counted(networks=((0, 1), (0,), (1,), (2,)), draws=1024, seed=0, own_rows=Fa
 
 def as_listed(mixing) -> EnumeratedProfiles:
     """The same networks, classes and shares with every profile listed."""
-    inputs = SCHEMA.signs(EVERY)
+    inputs = SCHEMA.effect_coding(EVERY)
     place = np.ravel_multi_index(tuple(mixing.profiles.T), SCHEMA.shape)
     types, masses = [], []
     for member, networks in enumerate(mixing.networks):
@@ -225,7 +225,7 @@ def test_an_exact_query_with_rows_is_answered_by_its_own_types_and_else_by_the_n
     found = list(mixing.types(EVERY, np.array([0.3, 0.7]), members=4))
     place = np.ravel_multi_index(tuple(mixing.profiles.T), SCHEMA.shape)
     bare = np.setdiff1d(np.arange(len(EVERY)), place)
-    inputs = SCHEMA.signs(EVERY)
+    inputs = SCHEMA.effect_coding(EVERY)
     for member, types in enumerate(found):
         own = mixing.profile_types[member].astype(float)
         np.testing.assert_allclose(types[place], own / own.sum(axis=1, keepdims=True), atol=ROUNDING)
@@ -234,7 +234,7 @@ def test_an_exact_query_with_rows_is_answered_by_its_own_types_and_else_by_the_n
 
 
 def test_without_own_rows_every_member_answers_an_exact_query_by_its_networks():
-    mixing, inputs = counted(), SCHEMA.signs(EVERY)
+    mixing, inputs = counted(), SCHEMA.effect_coding(EVERY)
     for member, types in enumerate(mixing.types(EVERY, np.array([0.3, 0.7]), members=4)):
         np.testing.assert_allclose(types, mean_probabilities(mixing.networks[member], inputs), atol=1e-6)
 

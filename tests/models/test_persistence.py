@@ -26,12 +26,13 @@ from pnsight.errors import ModelError, OutputError
 from pnsight.estimands import QUANTITIES
 from pnsight.models import persistence as store
 from pnsight.queries import lattice
+from pnsight.queries.query import format_queries
 
 WORDS = Schema((Covariate("sexe, déclaré", ("femme", "homme")), Covariate("a=b\\c", ("1", "10", "oui"))))
 
 
 def words_study(**more) -> Study:
-    profiles = lattice.exact_queries(WORDS)
+    profiles = lattice.all_profiles(WORDS)
     counts = np.random.default_rng(1).integers(0, 5, size=(len(profiles), 8)).astype(float)
     return Study(WORDS, profiles, counts[:, :4], counts[:, 4:], "le médicament", "guéri", **more)
 
@@ -56,7 +57,7 @@ def test_a_loaded_model_answers_as_the_saved_one_for_every_quantity(kind, tmp_pa
     model = PlugIn().fit(study)
     pnsight.save(model, tmp_path / "model")
     loaded = pnsight.load(tmp_path / "model")
-    codes = lattice.mask_queries(study.schema)[-300:]
+    codes = lattice.all_queries(study.schema)[-300:]
     for quantity in QUANTITIES if study.observational is not None else ("pns", "harm"):
         before, after = model.bounds(codes, quantity).columns(), loaded.bounds(codes, quantity).columns()
         assert before == after
@@ -307,7 +308,7 @@ def test_whatever_part_of_a_description_is_changed_a_model_answers_or_is_refused
                 model = pnsight.load(tmp_path)
             except ModelError:
                 continue
-            model.bounds(model.schema.format(model.study.profiles[:1])).columns()
+            model.bounds(format_queries(model.schema, model.study.profiles[:1])).columns()
             model.explain()
             model._repr_html_()
 

@@ -44,7 +44,7 @@ def test_bounds_are_the_formulas_at_the_querys_own_rows(study, data):
 
 @given(study=studies(experiment_alone=None))
 def test_answers_never_cross_and_are_absent_where_the_status_is_not_ok(study):
-    answer = PlugIn().fit(study).bounds(lattice.mask_queries(study.schema))
+    answer = PlugIn().fit(study).bounds(lattice.all_queries(study.schema))
     ok = answer.status == "ok"
     assert np.all((answer.lower[ok] >= 0) & (answer.lower[ok] <= answer.upper[ok]) & (answer.upper[ok] <= 1))
     assert np.isnan(answer.lower[~ok]).all()
@@ -56,11 +56,11 @@ def test_answers_never_cross_and_are_absent_where_the_status_is_not_ok(study):
 @pytest.mark.parametrize("name", ["confounder", "mediator", "tree-dependent:1"])
 def test_fed_a_populations_own_masses_it_is_the_oracle(name, quantity):
     population = populations.get(name)
-    profiles = lattice.exact_queries(population.schema)
+    profiles = lattice.all_profiles(population.schema)
     law, mass = population.law(profiles), population.covariates.mass(profiles)
     arms = np.stack([law.a, 1 - law.a, law.b, 1 - law.b], axis=1) / 2
     study = Study(population.schema, profiles, mass[:, None] * arms, mass[:, None] * law.joint)
-    queries = lattice.mask_queries(population.schema)[::5]
+    queries = lattice.all_queries(population.schema)[::5]
     found, truth = PlugIn().fit(study).bounds(queries, quantity), population.bounds(queries, quantity)
     np.testing.assert_array_equal(found.status, truth.status)
     np.testing.assert_allclose(found.lower, truth.lower, atol=1e-9)

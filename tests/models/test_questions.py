@@ -28,7 +28,7 @@ SEXES = Schema((Covariate("sex", ("F", "M")),))
 
 def study_of(*counts, schema=SEXES) -> Study:
     counts = np.array(counts, dtype=float)
-    return Study(schema, lattice.exact_queries(schema), counts[:, :4], counts[:, 4:] if counts.shape[1] == 8 else None)
+    return Study(schema, lattice.all_profiles(schema), counts[:, :4], counts[:, 4:] if counts.shape[1] == 8 else None)
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def sexes() -> Study:
 
 def exact_study(population: populations.Population, rows: float = 1e6) -> Study:
     """Counts in exact proportion: a study without noise."""
-    profiles = lattice.exact_queries(population.schema)
+    profiles = lattice.all_profiles(population.schema)
     law, mass = population.law(profiles), rows * population.covariates.mass(profiles)[:, None]
     arms = np.stack([law.a, 1 - law.a, law.b, 1 - law.b], axis=1) / 2
     return Study(population.schema, profiles, mass * arms, mass * law.joint)
@@ -71,7 +71,7 @@ def test_case_e_from_a_trial():
 @pytest.mark.parametrize("name", ["confounder", "mediator", "tree-dependent:1"])
 def test_fed_a_populations_own_masses_its_refined_bounds_are_the_oracles(name, quantity, payoffs):
     population = populations.get(name)
-    queries = lattice.mask_queries(population.schema)[::40]
+    queries = lattice.all_queries(population.schema)[::40]
     model = PlugIn().fit(exact_study(population))
     found = model.bounds(queries, quantity, payoffs=payoffs, refine="covariates")
     truth = population.bounds(queries, quantity, payoffs=payoffs, refine="covariates")
@@ -85,7 +85,7 @@ def test_fed_a_populations_own_masses_its_refined_bounds_are_the_oracles(name, q
 @pytest.mark.parametrize("assume", SETS)
 def test_a_true_assumption_tightens_and_keeps_the_truth(assume, quantity, payoffs, refine):
     population = populations.get(BLESSED[assume])
-    queries = lattice.mask_queries(population.schema)[::101]
+    queries = lattice.all_queries(population.schema)[::101]
     model = PlugIn().fit(exact_study(population))
     plain = model.bounds(queries, quantity, payoffs=payoffs, refine=refine)
     found = model.bounds(queries, quantity, payoffs=payoffs, assume=assume, refine=refine)
@@ -240,7 +240,7 @@ def assert_answered(answer, span):
 @pytest.mark.parametrize("refine", ["none", "covariates"])
 @pytest.mark.parametrize(("quantity", "payoffs"), KINDS)
 def test_every_question_has_an_answer_with_intervals_within_its_span(learned, quantity, payoffs, refine):
-    answer = learned.bounds(lattice.mask_queries(learned.schema), quantity, payoffs=payoffs, refine=refine)
+    answer = learned.bounds(lattice.all_queries(learned.schema), quantity, payoffs=payoffs, refine=refine)
     assert_answered(answer, asking(quantity, payoffs).span)
 
 
@@ -248,7 +248,7 @@ def test_every_question_has_an_answer_with_intervals_within_its_span(learned, qu
 @pytest.mark.parametrize(("quantity", "payoffs"), KINDS)
 def test_refined_bounds_are_the_weighted_mean_of_the_profiles(learned, quantity, payoffs, people):
     """Computed here profile by profile, from the model's own law and masses."""
-    queries, profiles = lattice.mask_queries(learned.schema), lattice.exact_queries(learned.schema)
+    queries, profiles = lattice.all_queries(learned.schema), lattice.all_profiles(learned.schema)
     rows = learned.study.counts[:, :4].sum(), learned.study.counts[:, 4:].sum()
     weights = {"experimental": (1, 0), "observational": (0, 1), "pooled": np.array(rows) / sum(rows)}[people]
     mass = np.asarray(weights) @ learned.marginaliser_.masses[0]
@@ -269,7 +269,7 @@ def test_refined_bounds_are_the_weighted_mean_of_the_profiles(learned, quantity,
 @pytest.mark.parametrize(("quantity", "payoffs"), KINDS)
 @pytest.mark.parametrize("assume", SETS)
 def test_every_question_has_an_answer_under_assumptions_that_stand(unharmed, assume, quantity, payoffs, refine):
-    queries = lattice.mask_queries(unharmed.schema)
+    queries = lattice.all_queries(unharmed.schema)
     answer = unharmed.bounds(queries, quantity, payoffs=payoffs, assume=assume, refine=refine)
     assert_answered(answer, asking(quantity, payoffs).span)
     assert any(note.startswith("assumed: ") and "not contradicted" in note for note in answer.notes)
@@ -284,7 +284,7 @@ def test_an_assumption_that_does_not_stand_is_refused(learned):
 
 def test_exogenous_says_what_an_exact_profile_has_of_both_tables(unharmed):
     """One profile, so nothing is mixed: the closed form at the pooled shares."""
-    profile = lattice.exact_queries(unharmed.schema)[:1]
+    profile = lattice.all_profiles(unharmed.schema)[:1]
     law = unharmed.law(profile)
     arms = unharmed.study.counts.sum(axis=0)
     treated, control, registry = arms[:2].sum(), arms[2:4].sum(), arms[4:].sum()
@@ -297,7 +297,7 @@ def test_exogenous_says_what_an_exact_profile_has_of_both_tables(unharmed):
 
 def test_many_covariates_can_be_refined_too():
     population = populations.random_population("index", 1, covariates=15)
-    assert population.schema.exact_size > MAX_ENUMERATED_PROFILES
+    assert population.schema.n_profiles > MAX_ENUMERATED_PROFILES
     model = ResponseTypeModel(config=QUICK).fit(population.sample(4000, 4000, seed=1))
     assert model.marginaliser_.representation == "sampled"
     queries = [{}, {"z1": 1}, {"z1": 1, "z2": 0, "z3": 1}, dict.fromkeys(population.schema.names, 1)]

@@ -6,7 +6,7 @@ import jax
 import numpy as np
 import pytest
 
-from pnsight._progress import silent
+from pnsight._progress import no_progress
 from pnsight.data.law import COUNTED_CELLS, Law
 from pnsight.data.schema import Schema
 from pnsight.models import mlp_jax as networks
@@ -20,8 +20,8 @@ from pnsight.models.response_types.train_jax import NetworkSpec, train_ensemble
 from pnsight.queries import lattice
 
 SCHEMA = Schema.binary("abc")
-PROFILES = lattice.exact_queries(SCHEMA)
-INPUTS = SCHEMA.signs(PROFILES)
+PROFILES = lattice.all_profiles(SCHEMA)
+INPUTS = SCHEMA.effect_coding(PROFILES)
 TRUE = np.random.default_rng(8).dirichlet(np.full(8, 2.0), size=8)
 ROWS = 20_000
 """Rows of each profile in each arm and in the observational table."""
@@ -36,7 +36,7 @@ CAPACITIES = (CONSTANT, ONE_INDEX, FULL)
 
 
 def trained(*members, counts=(COUNTS,), inputs=INPUTS, config=TrainingConfig()):
-    return train_ensemble(inputs, counts, members, TWO_BY_TWO, silent, config)
+    return train_ensemble(inputs, counts, members, TWO_BY_TWO, no_progress, config)
 
 
 def assert_same(one, other):

@@ -15,7 +15,7 @@ import web_models
 from cases import CASES, MEN, POOLED, WOMEN
 from pnsight import PlugIn, ResponseTypeModel
 from pnsight import simulation as populations
-from pnsight._progress import silent
+from pnsight._progress import no_progress
 from pnsight.data.law import COUNTED_CELLS, Law
 from pnsight.data.schema import OPEN, Covariate, Schema
 from pnsight.data.study import Study
@@ -28,12 +28,13 @@ from pnsight.models.response_types.enumerated_profiles import EnumeratedProfiles
 from pnsight.models.response_types.fit import FitProcedure
 from pnsight.models.response_types.fit_summary import FitSummary
 from pnsight.queries import lattice
+from pnsight.queries.query import encode, format_queries
 from quick_config import EFFORT, QUICK
 
 ROUNDING = 1e-9
 PEOPLE = ("observational", "experimental", "pooled")
 POPULATION = populations.random_population("index", 1, covariates=3)
-QUERIES = lattice.mask_queries(POPULATION.schema)
+QUERIES = lattice.all_queries(POPULATION.schema)
 INTERVALS = ("lower_low", "lower_high", "upper_low", "upper_high")
 
 
@@ -53,7 +54,7 @@ def levels(name, *names) -> Covariate:
 
 def assert_answers_everything(model, queries=None, quantities=QUANTITIES):
     """Every query has both ends of every quantity, and each end lies within its interval."""
-    queries = lattice.mask_queries(model.schema) if queries is None else queries
+    queries = lattice.all_queries(model.schema) if queries is None else queries
     for quantity in quantities:
         answer = model.bounds(queries, quantity)
         assert set(answer.status) == {"ok"}, quantity
@@ -101,7 +102,7 @@ def test_bounds_are_the_formulas_at_the_models_law(people, study):
 
 
 def test_the_law_of_a_query_is_the_mixture_of_its_profiles(model):
-    profiles = lattice.exact_queries(model.schema)
+    profiles = lattice.all_profiles(model.schema)
     mass = model.marginaliser_.masses[0, 1].astype(float)  # the estimate's, of the observational table
     inside = np.array([((query == OPEN) | (query == profiles)).all(axis=1) for query in QUERIES])
     weights = inside * mass / (inside @ mass)[:, None]
@@ -123,7 +124,7 @@ def test_where_a_profile_has_many_rows_they_win_over_the_networks():
     a share is known to .005. Four such errors are allowed: counts that no population has are moved, too."""
     config = replace(QUICK, effort=replace(EFFORT, capacities=(CONSTANT,)))
     study = sampled(Schema.binary("abc"), 10_000)
-    profiles = lattice.exact_queries(study.schema)
+    profiles = lattice.all_profiles(study.schema)
     law, plug_in = (
         ResponseTypeModel(intervals=False, config=config).fit(study).law(profiles),
         PlugIn().fit(study).law(profiles),
@@ -253,7 +254,7 @@ def test_each_simulated_study_has_its_law_and_two_fits_to_the_same_people(model)
 
 
 def test_laws_are_those_of_plausible_rungs_and_fits_have_the_rungs_of_the_estimate(study, monkeypatch):
-    fitting = FitProcedure(study, QUICK, TWO_BY_TWO, 0, True, silent)
+    fitting = FitProcedure(study, QUICK, TWO_BY_TWO, 0, True, no_progress)
     asked = []
 
     def note(sources, pairs, stage):
@@ -271,7 +272,7 @@ def test_laws_are_those_of_plausible_rungs_and_fits_have_the_rungs_of_the_estima
 
 
 def test_held_out_scores_count_a_profile_by_the_root_of_its_rows(study):
-    fitting = FitProcedure(study, QUICK, TWO_BY_TWO, 0, True, silent)
+    fitting = FitProcedure(study, QUICK, TWO_BY_TWO, 0, True, no_progress)
     rows = fitting.counts.sum(axis=1)
     even = np.full((2, len(rows), 8), 1 / 8)
     part = np.floor(fitting.counts / 4)
@@ -323,7 +324,7 @@ def test_members_that_are_no_simulated_studies_are_refused(model):
 
 
 def test_simulated_studies_have_the_rows_of_this_one_and_the_outcomes_of_the_law(study):
-    fitting = FitProcedure(study, QUICK, TWO_BY_TWO, 0, True, silent)
+    fitting = FitProcedure(study, QUICK, TWO_BY_TWO, 0, True, no_progress)
     law = np.tile([0.8, 0.2, 0.3, 0.7, 0.4, 0.3, 0.2, 0.1], (8, 1))
     drawn = fitting._draw_counts(law).sum(axis=0)
     rows = study.counts.sum(axis=0)
@@ -413,7 +414,7 @@ def test_an_experiment_alone_refuses_what_conditions_on_choice(quantity):
 def sampled(schema, rows, seed=0, present=slice(None)) -> Study:
     """Rows of random types at some of the schema's profiles."""
     rng = np.random.default_rng(seed)
-    profiles = lattice.exact_queries(schema)[present]
+    profiles = lattice.all_profiles(schema)[present]
     cells = rng.dirichlet(np.full(8, 2.0), size=len(profiles)) @ COUNTED_CELLS.T
     counts = [rng.multinomial(rows, c / c.sum(axis=1, keepdims=True)) for c in np.split(cells, [2, 4], axis=1)]
     return study_of(schema, profiles, np.concatenate(counts, axis=1))
@@ -525,7 +526,7 @@ def test_an_experiment_alone_is_not_asked_about_the_people_of_a_registry():
     for population in ("observational", "pooled"):
         for ask in (fitted.bounds, fitted.shares):
             with pytest.raises(QueryError, match=f"{population!r} was given, but .* only those of the experimental"):
-                ask(fitted.schema.encode(""), population=population)
+                ask(encode(fitted.schema, ""), population=population)
     assert fitted.bounds("", population="experimental").columns() == fitted.bounds("").columns()
 
 
@@ -664,15 +665,21 @@ def wide():
 
 
 def test_profiles_too_many_to_list_are_counted_and_drawn(wide):
-    assert wide.schema.exact_size == 2 * MAX_ENUMERATED_PROFILES
+    assert wide.schema.n_profiles == 2 * MAX_ENUMERATED_PROFILES
     assert wide.marginaliser_.representation == "sampled"
-    queries = ["", "1" + "X" * 14, "X" * 10 + "01010", "0" * 15, wide.schema.format(wide.study.profiles[:1])[0]]
+    queries = [
+        "",
+        "1" + "X" * 14,
+        "X" * 10 + "01010",
+        "0" * 15,
+        format_queries(wide.schema, wide.study.profiles[:1])[0],
+    ]
     assert_answers_everything(wide, queries)
     assert wide.law(queries).violation().max() <= 1e-12
 
 
 def test_a_model_of_many_profiles_is_stored_too(wide, tmp_path):
-    queries = ["", "1" + "X" * 14, "0" * 15, wide.schema.format(wide.study.profiles[:1])[0]]
+    queries = ["", "1" + "X" * 14, "0" * 15, format_queries(wide.schema, wide.study.profiles[:1])[0]]
     assert_saved_and_loaded_alike(wide, queries, tmp_path / "model", ("pns", "ps"))
 
 
@@ -691,7 +698,7 @@ def test_listed_and_drawn_profiles_give_the_same_answers(prior_rows, study, monk
     assert found == ["enumerated", "sampled"]
     np.testing.assert_allclose(drawn.bounds(QUERIES).lower, listed.bounds(QUERIES).lower, atol=0.002)
     np.testing.assert_allclose(drawn.bounds(QUERIES).upper, listed.bounds(QUERIES).upper, atol=0.002)
-    profiles = lattice.exact_queries(POPULATION.schema)
+    profiles = lattice.all_profiles(POPULATION.schema)
     for end in ("lower", "upper", *INTERVALS):
         np.testing.assert_allclose(
             getattr(drawn.bounds(profiles), end), getattr(listed.bounds(profiles), end), atol=1e-5, err_msg=end

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 import pnsight
 from pnsight import simulation as populations
-from pnsight.data.profiles import distinct
+from pnsight.data.profiles import distinct_profiles
 from pnsight.data.study import Study
 from pnsight.errors import ModelError
 from pnsight.queries import lattice
+from pnsight.queries.query import encode
 from quick_config import QUICK
 from strategies import codes_of, studies
 
@@ -38,7 +39,7 @@ def test_the_plug_in_counts_the_people_of_a_table(study, data, population):
 
 def test_a_plug_in_that_mixes_profiles_means_the_people_it_was_told():
     study = populations.get("mediator").sample(experimental=300, observational=200, seed=1)
-    codes = lattice.exact_queries(study.schema)
+    codes = lattice.all_profiles(study.schema)
     model = pnsight.PlugIn(mix="profiles", population="experimental").fit(study)
     np.testing.assert_array_equal(model.shares(codes), pnsight.PlugIn().fit(study).shares(codes, "experimental"))
 
@@ -53,7 +54,7 @@ def few_covariates() -> Study:
     """Five of the mediator population's covariates."""
     study = populations.get("mediator").sample(experimental=3000, observational=2000, seed=1)
     schema = pnsight.Schema(study.schema.covariates[:5])
-    profiles, place = distinct(schema, study.profiles[:, :5])
+    profiles, place = distinct_profiles(schema, study.profiles[:, :5])
     counts = np.zeros((len(profiles), 8))
     np.add.at(counts, place, study.counts)
     return Study(schema, profiles, counts[:, :4], counts[:, 4:])
@@ -68,23 +69,23 @@ def fitted(request):
 
 @pytest.mark.parametrize("population", PEOPLE)
 def test_shares_of_the_response_type_model_add_up(fitted, population):
-    everyone, exact = fitted.schema.encode(""), lattice.exact_queries(fitted.schema)
+    everyone, exact = encode(fitted.schema, ""), lattice.all_profiles(fitted.schema)
     each = fitted.shares(exact, population)
     assert fitted.shares(everyone, population)[0] == pytest.approx(1, abs=ROUNDING)
     assert (each > 0).all()
-    queries = lattice.mask_queries(fitted.schema)
+    queries = lattice.all_queries(fitted.schema)
     added = lattice.sum_over(fitted.schema, queries, exact, each[:, None])[:, 0]
     np.testing.assert_allclose(fitted.shares(queries, population), added, atol=ROUNDING)
 
 
 def test_the_pooled_people_are_those_of_both_tables(fitted):
-    codes = lattice.mask_queries(fitted.schema)
+    codes = lattice.all_queries(fitted.schema)
     observational, experimental, pooled = (fitted.shares(codes, population) for population in PEOPLE)
     np.testing.assert_allclose(pooled, 0.4 * observational + 0.6 * experimental, atol=ROUNDING)
 
 
 def test_common_queries_have_about_the_share_of_their_rows(fitted):
-    codes = lattice.general_queries(fitted.schema, 1)
+    codes = lattice.queries_fixing_at_most(fitted.schema, 1)
     rows = pnsight.PlugIn().fit(few_covariates()).shares(codes)
     np.testing.assert_allclose(fitted.shares(codes), rows, atol=4 * np.sqrt(0.25 / 2000))
 
@@ -95,7 +96,7 @@ def test_the_law_of_a_query_is_the_mean_of_its_parts_by_their_shares(fitted, que
     tolerance = ROUNDING if fitted.marginaliser_.representation == "enumerated" else 0.01
     whole = fitted.law(query)
     parts = [f"{query},z2={level}" if query else f"z2={level}" for level in (0, 1)]
-    shares = fitted.shares(fitted.schema.encode(parts))
+    shares = fitted.shares(encode(fitted.schema, parts))
     mixed = fitted.law(parts).mix(shares[None] / shares.sum())
     np.testing.assert_allclose(mixed.a, whole.a, atol=tolerance)
     np.testing.assert_allclose(mixed.b, whole.b, atol=tolerance)

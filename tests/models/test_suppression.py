@@ -50,12 +50,12 @@ def is_small(counts, min_cell=10):
 @given(counted_studies(), st.sampled_from([2, 5, 10, 30]))
 def test_no_sum_of_what_is_left_is_small_nor_any_difference_of_nested_sums(study, min_cell):
     left = suppress(study, min_cell)
-    queries = lattice.mask_queries(study.schema)
+    queries = lattice.all_queries(study.schema)
     sums = lattice.sum_over(study.schema, queries, left.profiles, left.counts)
     assert not is_small(sums, min_cell).any()
     place = {query.tobytes(): row for row, query in enumerate(queries)}
     for row, query in enumerate(queries):
-        for parent in lattice.one_less_fixed(query)[1:]:
+        for parent in lattice.query_and_parents(query)[1:]:
             assert not is_small(sums[place[parent.tobytes()]] - sums[row], min_cell).any()
 
 
@@ -154,7 +154,7 @@ def test_the_plug_in_answers_from_what_is_left_and_says_so():
     study = populations.get("mediator").sample(5_000, 5_000, seed=1)
     model = suppress(PlugIn().fit(study), 10)
     fresh = PlugIn().fit(suppress(study, 10))
-    codes = lattice.mask_queries(study.schema)[::50]
+    codes = lattice.all_queries(study.schema)[::50]
     answer = model.bounds(codes)
     assert answer.columns() == fresh.bounds(codes).columns()
     assert answer.notes[0].startswith("counts below 10 are withheld")
@@ -182,7 +182,7 @@ def test_a_bound_regressor_keeps_its_networks_and_shows_what_is_left():
     study = populations.random_population("index", 1, covariates=3).sample(20_000, 20_000, seed=1)
     model = MaskMLP(epochs=2, threshold=100).fit(study)
     shown = suppress(model, 1_500)
-    before, after = model.bounds(lattice.mask_queries(study.schema)), shown.bounds(lattice.mask_queries(study.schema))
+    before, after = model.bounds(lattice.all_queries(study.schema)), shown.bounds(lattice.all_queries(study.schema))
     np.testing.assert_array_equal(before.lower, after.lower)
     assert after.support_experimental.min() == 0
     assert "withheld" in after.notes[0]
@@ -205,7 +205,7 @@ def shrunk(request) -> ResponseTypeModel:
 
 
 def all_it_says(model) -> np.ndarray:
-    codes = lattice.mask_queries(model.schema)
+    codes = lattice.all_queries(model.schema)
     answers = [model.bounds(codes, quantity) for quantity in ("pns", "harm")]
     ends = [end for answer in answers for end in (answer.lower, answer.upper, answer.lower_low, answer.upper_high)]
     return np.stack([*ends, model.shares(codes), model.shares(codes, "experimental")])
@@ -221,7 +221,7 @@ def test_a_model_that_unsees_rows_and_sees_them_again_says_what_it_said(shrunk):
     other = shrunk.with_study(few)
     assert np.abs(all_it_says(other) - all_it_says(shrunk)).max() > 0.01
     back = other.with_study(shrunk.study)
-    codes = lattice.mask_queries(shrunk.schema)
+    codes = lattice.all_queries(shrunk.schema)
     np.testing.assert_allclose(back.law(codes).columns(), shrunk.law(codes).columns(), atol=1e-4)
     np.testing.assert_allclose(back.shares(codes), shrunk.shares(codes), atol=1e-6)
 
@@ -237,7 +237,7 @@ def test_how_many_rows_a_withheld_profile_had_makes_no_difference(shrunk):
     other = shrunk.with_study(study.with_counts(moved))
     assert np.abs(all_it_says(other)[-2:] - all_it_says(shrunk)[-2:]).max() > 1e-3
     told, told_of_other = suppress(shrunk, limit), suppress(other, limit)
-    codes = lattice.mask_queries(shrunk.schema)
+    codes = lattice.all_queries(shrunk.schema)
     np.testing.assert_allclose(told.law(codes).columns(), told_of_other.law(codes).columns(), atol=1e-4)
     np.testing.assert_allclose(told.shares(codes), told_of_other.shares(codes), atol=1e-6)
 
@@ -251,7 +251,7 @@ def test_shares_of_people_still_add_up(shrunk):
     for limit in (5, 12, 100_000):
         told = suppress(shrunk, limit)
         for people in ("observational", "experimental", "pooled"):
-            assert told.shares(lattice.exact_queries(told.schema), people).sum() == pytest.approx(1, abs=1e-5)
+            assert told.shares(lattice.all_profiles(told.schema), people).sum() == pytest.approx(1, abs=1e-5)
 
 
 def test_a_withheld_profile_whose_smooth_mass_is_lost_in_rounding_is_still_answered():
@@ -261,7 +261,7 @@ def test_a_withheld_profile_whose_smooth_mass_is_lost_in_rounding_is_still_answe
     counted = before[:, :4].sum(axis=1) / before[:, :4].sum()
     masses = 0.5 * np.array([1e-30, 1 - 1e-30]) + 0.5 * counted
     marginaliser = EnumeratedProfiles(schema, np.full((1, 2, 8), 1 / 8, np.float32), masses[None, None])
-    profiles = lattice.exact_queries(schema)
+    profiles = lattice.all_profiles(schema)
     replacement = CountReplacement(
         before, before * [[0], [1]], np.inf, [EmpiricalPart(0.5, pooled=False)], np.array([0]), TWO_BY_TWO
     )
@@ -273,12 +273,12 @@ def test_a_withheld_profile_whose_smooth_mass_is_lost_in_rounding_is_still_answe
 
 def test_a_model_of_which_everything_is_withheld_still_answers(shrunk):
     told = suppress(shrunk, 100_000)
-    answer = told.bounds(lattice.mask_queries(told.schema))
+    answer = told.bounds(lattice.all_queries(told.schema))
     assert len(told.study.profiles) == 0
     assert (answer.status == "ok").all()
     assert not answer.support_experimental.any()
     for assume in ("monotone", "exogenous"):
-        lower = told.bounds(lattice.exact_queries(told.schema), assume=assume).lower
+        lower = told.bounds(lattice.all_profiles(told.schema), assume=assume).lower
         assert not np.isnan(lower).any()
 
 

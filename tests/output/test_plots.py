@@ -28,6 +28,7 @@ from pnsight.output import plots
 from pnsight.output.plots.forest import MOST_ROWS
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import BoundTable
+from pnsight.queries.query import encode
 from quick_config import QUICK
 
 POPULATION = populations.random_population("index", 1, covariates=3)
@@ -222,7 +223,7 @@ def test_the_support_map_holds_the_rows_of_every_level_and_pair():
 def test_the_support_map_of_pairs_takes_the_table_with_fewer_rows(plug_in):
     study = plug_in.study
     shown = np.ma.getdata(pnsight.plot(study).axes[0].images[0].get_array())
-    counts = plug_in.counts(study.schema.encode({study.schema.names[0]: "1", study.schema.names[1]: "0"}))[0]
+    counts = plug_in.counts(encode(study.schema, {study.schema.names[0]: "1", study.schema.names[1]: "0"}))[0]
     assert shown[2, 1] == min(counts[:4].sum(), counts[4:].sum())
 
 
@@ -260,7 +261,7 @@ def test_an_experiment_alone_has_nothing_to_compare():
 
 
 def test_calibration_is_the_share_of_true_bounds_within_their_intervals(fitted):
-    codes = lattice.mask_queries(POPULATION.schema)
+    codes = lattice.all_queries(POPULATION.schema)
     truth = POPULATION.bounds(codes)
     figure = plots.calibration(fitted, truth, codes, levels=(0.5, 0.9))
     lines = {line.get_label(): line.get_ydata() for line in figure.axes[0].lines}
@@ -276,7 +277,7 @@ def test_a_model_without_intervals_cannot_be_calibrated(plug_in):
 
 
 def test_true_against_predicted_has_both_ends_of_each_model():
-    known = POPULATION.bounds(lattice.mask_queries(POPULATION.schema))
+    known = POPULATION.bounds(lattice.all_queries(POPULATION.schema))
     ends = known.lower, known.upper
     drawn = plots.true_against_predicted(ends, {"truth": ends, "again": ends}, "title")
     assert [axes.get_title() for axes in drawn.axes] == [
@@ -314,7 +315,7 @@ def test_the_notebooks_own_settings_neither_matter_nor_change():
 
 
 def test_threads_draw_the_same_as_one_after_the_other(plug_in):
-    tables = [plug_in.bounds(lattice.mask_queries(plug_in.schema)[k : k + 5]) for k in range(6)]
+    tables = [plug_in.bounds(lattice.all_queries(plug_in.schema)[k : k + 5]) for k in range(6)]
 
     def drawn(table):
         return plots.svg(pnsight.plot(table, threshold=0.2), "a", "title")

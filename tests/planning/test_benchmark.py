@@ -16,7 +16,7 @@ def test_rows_are_drawn_from_the_people_of_the_group():
     population = populations.random_population("interaction", 1, covariates=4)
     study = population.sample(experimental=1000, observational=1000, seed=11)
     more = with_rows(population, study, "z1=1", ADDED, seed=11)
-    profiles = lattice.exact_queries(population.schema)
+    profiles = lattice.all_profiles(population.schema)
     before, after = (lattice.sum_over(population.schema, profiles, s.profiles, s.counts) for s in (study, more))
     new = after - before
     assert new.sum() == ADDED

@@ -13,6 +13,7 @@ from pnsight.decisions.planning import variance_left as doubt
 from pnsight.errors import ModelError, PnsightError, QueryError
 from pnsight.models.suppression import suppress
 from pnsight.queries import lattice
+from pnsight.queries.query import encode, format_queries
 from quick_config import QUICK
 
 LEVELS = [f"z{j}={level}" for j in range(1, 7) for level in (0, 1)]
@@ -67,11 +68,11 @@ def test_what_changes_is_newly_decided_one_way_or_the_other(model):
 def test_the_shares_are_those_of_the_model_and_of_its_cautious_decisions(model):
     found = plan(model, THRESHOLD, candidates=["z1=1", "", "z1=0"])
     rows = dict(zip(found.queries, zip(found.share, found.uncertain, found.stays, strict=True), strict=True))
-    codes = lattice.exact_queries(model.schema)
+    codes = lattice.all_profiles(model.schema)
     mass = model.shares(codes)
     uncertain = decide(model, codes, THRESHOLD, cautious=True).decision == "uncertain"
     for query in ("1XXXXX", "XXXXXX", "0XXXXX"):
-        inside = lattice.match(model.schema.encode(query), codes)[0] * mass
+        inside = lattice.membership_matrix(encode(model.schema, query), codes)[0] * mass
         assert rows[query][:2] == pytest.approx((inside.sum(), inside @ uncertain))
     assert np.array(rows["XXXXXX"]) == pytest.approx(np.array(rows["1XXXXX"]) + rows["0XXXXX"])
 
@@ -80,7 +81,7 @@ def test_near_copies_of_a_more_general_group_are_not_listed(model):
     found = plan(model, THRESHOLD, top=1000)
     settles = dict(zip(found.queries, -found.change, strict=True))
     for query, settled in settles.items():
-        for general in model.schema.format(lattice.one_less_fixed(model.schema.encode(query)[0])[1:]):
+        for general in format_queries(model.schema, lattice.query_and_parents(encode(model.schema, query)[0])[1:]):
             assert settled >= 1.05 * settles.get(general, 0)
     assert "XXXXXX" in settles
     assert found.at_random == pytest.approx(-settles["XXXXXX"], rel=1e-12)  # a sum in another order
@@ -106,10 +107,10 @@ def test_with_unlimited_rows_those_stay_uncertain_who_must(model):
 
 def test_rows_help_those_they_come_from_most(model):
     crowd = doubt.Crowd.of(model, None, 0)
-    codes = model.schema.encode("z1=1")
+    codes = encode(model.schema, "z1=1")
     added = crowd.added(codes, model.shares(codes), doubt.split(model.study, 4000, "experimental"))
     left = doubt.doubt_left(model, pnsight.estimands.asking(), crowd, added)[0]
-    inside = lattice.covered(crowd.codes, codes[0])
+    inside = lattice.matching_profiles(crowd.codes, codes[0])
     outside = np.setdiff1d(np.arange(len(crowd.codes)), inside)
     assert left[:, inside].mean() < left[:, outside].mean() < 1
     assert added.own.sum() == pytest.approx(4000)
@@ -119,7 +120,7 @@ def test_rows_help_those_they_come_from_most(model):
 def test_rows_of_a_table_that_does_not_bear_on_the_bounds_settle_nothing(model):
     """A benefit of one a person helped, less one a person harmed, is P(y_x) - P(y_x'): the trial's business alone."""
     crowd = doubt.Crowd.of(model, None, 0)
-    added = crowd.added(model.schema.encode(""), np.ones(1), doubt.split(model.study, 1e6, "observational"))
+    added = crowd.added(encode(model.schema, ""), np.ones(1), doubt.split(model.study, 1e6, "observational"))
     benefit = pnsight.estimands.asking(payoffs=(1, 0, 0, -1))
     assert doubt.doubt_left(model, benefit, crowd, added) == pytest.approx(np.ones((1, 2, len(crowd.codes))))
     assert doubt.doubt_left(model, pnsight.estimands.asking(), crowd, added).mean() < 1
@@ -128,7 +129,7 @@ def test_rows_of_a_table_that_does_not_bear_on_the_bounds_settle_nothing(model):
 @pytest.mark.parametrize("assume", ["monotone", "exogenous", "monotone,exogenous"])
 def test_assumptions_change_which_rows_bear_on_the_bounds(model, assume):
     crowd = doubt.Crowd.of(model, None, 0)
-    added = crowd.added(model.schema.encode(""), np.ones(1), doubt.split(model.study, 1e4, "both"))
+    added = crowd.added(encode(model.schema, ""), np.ones(1), doubt.split(model.study, 1e4, "both"))
     left, plain = (
         doubt.doubt_left(model, pnsight.estimands.asking(assume=assumed), crowd, added) for assumed in (assume, ())
     )

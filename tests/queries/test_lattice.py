@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pnsight.data.profiles import Index
+from pnsight.data.profiles import ProfileLookup
 from pnsight.data.schema import OPEN, Covariate, Schema
 from pnsight.errors import LimitError
 from pnsight.queries import lattice
+from pnsight.queries.query import encode, format_queries
 from strategies import codes_of, studies
 
 
@@ -25,20 +26,20 @@ def counted_directly(queries: np.ndarray, profiles: np.ndarray, values: np.ndarr
 
 
 @given(study=studies())
-def test_roll_up_equals_a_direct_count_in_the_order_of_mask_queries(study):
+def test_roll_up_equals_a_direct_count_in_the_order_of_all_queries(study):
     found = lattice.roll_up(study.schema, study.profiles, study.counts)
-    expected = counted_directly(lattice.mask_queries(study.schema), study.profiles, study.counts)
+    expected = counted_directly(lattice.all_queries(study.schema), study.profiles, study.counts)
     np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (2,), (3, 1), (2, 3, 2)])
 def test_roll_up_works_for_any_number_of_covariates(shape):
     schema = Schema(tuple(Covariate(f"c{j}", tuple(map(str, range(n)))) for j, n in enumerate(shape)))
-    profiles = lattice.exact_queries(schema)
+    profiles = lattice.all_profiles(schema)
     values = np.arange(2.0 * len(profiles)).reshape(-1, 2)
     np.testing.assert_array_equal(
         lattice.roll_up(schema, profiles, values),
-        counted_directly(lattice.mask_queries(schema), profiles, values),
+        counted_directly(lattice.all_queries(schema), profiles, values),
     )
 
 
@@ -63,14 +64,14 @@ def test_the_profiles_a_query_covers_are_those_that_a_direct_count_counts(study,
     queries = data.draw(codes_of(study.schema))
     each = counted_directly(queries, study.profiles, np.eye(len(study.profiles)))
     for query, counted in zip(queries, each, strict=True):
-        np.testing.assert_array_equal(lattice.covered(study.profiles, query), np.flatnonzero(counted))
+        np.testing.assert_array_equal(lattice.matching_profiles(study.profiles, query), np.flatnonzero(counted))
 
 
 WAYS = {
-    "rolled up": {"_ROLLED_UP": -(10**9), "_BEGUN": -(10**6)},
-    "in passes": {"_ROLLED_UP": 10**9, "_BEGUN": -(10**6)},
-    "matched together": {"_ROLLED_UP": 10**9, "_BEGUN": 10**9},
-    "matched one by one": {"_ROLLED_UP": 10**9, "_BEGUN": 10**9, "_MANY_PROFILES": 0},
+    "rolled up": {"_ROLL_UP_COST": -(10**9), "_PASS_COST": -(10**6)},
+    "in passes": {"_ROLL_UP_COST": 10**9, "_PASS_COST": -(10**6)},
+    "matched together": {"_ROLL_UP_COST": 10**9, "_PASS_COST": 10**9},
+    "matched one by one": {"_ROLL_UP_COST": 10**9, "_PASS_COST": 10**9, "_MANY_PROFILES": 0},
 }
 """What a value of the roll-up and the begin of a pass are said to cost, for each way of summing to be the cheapest."""
 
@@ -87,11 +88,11 @@ def test_every_way_of_summing_equals_a_direct_count(way, study, data):
     np.testing.assert_array_equal(found, counted_directly(queries, study.profiles, study.counts))
 
 
-@pytest.mark.parametrize("limit", [0, lattice.MOST_QUERIES])
+@pytest.mark.parametrize("limit", [0, lattice.MAX_QUERIES])
 def test_above_the_limit_nothing_is_enumerated_and_the_sums_are_the_same(limit, monkeypatch):
-    monkeypatch.setattr(lattice, "MOST_QUERIES", limit)
-    monkeypatch.setattr(lattice, "_ROLLED_UP", 0)
-    monkeypatch.setattr(lattice, "_BEGUN", 0)
+    monkeypatch.setattr(lattice, "MAX_QUERIES", limit)
+    monkeypatch.setattr(lattice, "_ROLL_UP_COST", 0)
+    monkeypatch.setattr(lattice, "_PASS_COST", 0)
     rng = np.random.default_rng(1)
     schema = Schema(tuple(Covariate(f"c{j}", tuple(map(str, range(n)))) for j, n in enumerate((2, 3, 1, 4))))
     profiles = np.array(list(np.ndindex(*schema.shape)), dtype=np.int32)[::2]
@@ -102,7 +103,7 @@ def test_above_the_limit_nothing_is_enumerated_and_the_sums_are_the_same(limit, 
 
 
 def test_profiles_too_many_to_number_are_matched_in_parts(monkeypatch):
-    monkeypatch.setattr(lattice, "_MATCH_CELLS", 10)
+    monkeypatch.setattr(lattice, "_MAX_PAIRS", 10)
     schema = Schema.binary(f"z{j}" for j in range(70))
     profiles = np.random.default_rng(1).integers(0, 2, size=(8, 70)).astype(np.int32)
     queries = np.concatenate([profiles[:5], 1 - profiles[:1]])
@@ -117,7 +118,7 @@ def test_profiles_are_found_in_a_list_in_any_order_even_where_they_are_too_many_
     rng = np.random.default_rng(width)
     profiles = rng.permutation(np.unique(rng.integers(0, 2, size=(200, width)), axis=0)).astype(np.int32)
     listed, others = profiles[: len(profiles) // 2 + 1], profiles[len(profiles) // 2 + 1 :]
-    index = Index(Schema.binary(f"z{j}" for j in range(width)), listed)
+    index = ProfileLookup(Schema.binary(f"z{j}" for j in range(width)), listed)
     order = rng.permutation(len(listed))
     np.testing.assert_array_equal(index.find(listed[order]), order)
     np.testing.assert_array_equal(index.find(others), np.full(len(others), -1))
@@ -125,29 +126,29 @@ def test_profiles_are_found_in_a_list_in_any_order_even_where_they_are_too_many_
 
 def test_nothing_is_found_in_an_empty_list():
     schema = Schema.binary("ab")
-    index = Index(schema, np.zeros((0, 2), np.int32))
-    np.testing.assert_array_equal(index.find(lattice.exact_queries(schema)), [-1] * 4)
+    index = ProfileLookup(schema, np.zeros((0, 2), np.int32))
+    np.testing.assert_array_equal(index.find(lattice.all_profiles(schema)), [-1] * 4)
 
 
 def test_no_queries_give_no_sums():
     schema = Schema.binary("ab")
-    found = lattice.sum_over(schema, np.zeros((0, 2), np.int32), lattice.exact_queries(schema), np.ones((4, 8)))
+    found = lattice.sum_over(schema, np.zeros((0, 2), np.int32), lattice.all_profiles(schema), np.ones((4, 8)))
     assert found.shape == (0, 8)
 
 
 def test_no_profiles_give_sums_of_zero():
     schema = Schema.binary("ab")
-    queries = lattice.mask_queries(schema)
+    queries = lattice.all_queries(schema)
     found = lattice.sum_over(schema, queries, np.zeros((0, 2), np.int32), np.ones((0, 8)))
     np.testing.assert_array_equal(found, np.zeros((9, 8)))
 
 
 def test_spaces_list_every_query_once():
     schema = Schema((Covariate("a", ("0", "1")), Covariate("b", ("p", "q", "r"))))
-    exact, mask = lattice.exact_queries(schema), lattice.mask_queries(schema)
+    exact, mask = lattice.all_profiles(schema), lattice.all_queries(schema)
     assert exact.tolist() == [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]
-    assert schema.format(mask)[-1] == "XX"
-    assert len({tuple(row) for row in mask}) == len(mask) == schema.mask_size == 12
+    assert format_queries(schema, mask)[-1] == "XX"
+    assert len({tuple(row) for row in mask}) == len(mask) == schema.n_queries == 12
     assert {tuple(row) for row in exact} == {tuple(row) for row in mask if OPEN not in row}
     assert lattice.SPACES.keys() == {"exact", "mask"}
 
@@ -180,25 +181,25 @@ def test_single_queries_of_a_space_too_large_to_list_are_still_answered():
 
 
 def test_opening_one_covariate_at_a_time():
-    assert lattice.one_open("101") == ["101", "X01", "1X1", "10X"]
+    assert lattice.profile_and_parents("101") == ["101", "X01", "1X1", "10X"]
 
 
-@given(study=studies(), most_fixed=st.integers(0, 5))
-def test_general_queries_are_all_those_that_fix_few_covariates(study, most_fixed):
-    every = lattice.mask_queries(study.schema)
-    expected = every[(every != OPEN).sum(axis=1) <= most_fixed]
-    found = lattice.general_queries(study.schema, most_fixed)
-    assert len(found) == lattice.general_size(study.schema, most_fixed)
+@given(study=studies(), max_fixed=st.integers(0, 5))
+def test_general_queries_are_all_those_that_fix_few_covariates(study, max_fixed):
+    every = lattice.all_queries(study.schema)
+    expected = every[(every != OPEN).sum(axis=1) <= max_fixed]
+    found = lattice.queries_fixing_at_most(study.schema, max_fixed)
+    assert len(found) == lattice.n_queries_fixing_at_most(study.schema, max_fixed)
     assert sorted(map(tuple, found)) == sorted(map(tuple, expected))
     assert (np.diff((found != OPEN).sum(axis=1)) >= 0).all()
 
 
 def test_too_many_general_queries_are_refused():
     with pytest.raises(LimitError, match="200 covariates"):
-        lattice.general_queries(Schema.binary([f"z{j}" for j in range(200)]), 4)
+        lattice.queries_fixing_at_most(Schema.binary([f"z{j}" for j in range(200)]), 4)
 
 
 def test_each_covariate_that_a_query_fixes_is_opened_in_turn():
     schema = Schema.binary(["a", "b", "c", "d"])
-    (query,) = schema.encode("1X0X")
-    assert schema.format(lattice.one_less_fixed(query)) == ["1X0X", "XX0X", "1XXX"]
+    (query,) = encode(schema, "1X0X")
+    assert format_queries(schema, lattice.query_and_parents(query)) == ["1X0X", "XX0X", "1XXX"]

@@ -15,6 +15,7 @@ import pnsight
 from engine_tables import as_csv, as_database
 from pnsight.data.schema import OPEN, Covariate, Schema, band_labels
 from pnsight.errors import QueryError, TableError
+from pnsight.queries.query import encode, format_queries
 
 EDGES = (0.0, 40.0, 65.0, 120.0)
 AGE = Covariate("age", band_labels(EDGES), EDGES)
@@ -55,13 +56,13 @@ def test_a_number_finds_its_band_however_it_is_written(value):
 @pytest.mark.parametrize("query", ["age=52", {"age": 52}, [{"age": 52}], ["age=40-65"]])
 def test_a_query_may_name_a_number(query):
     schema = Schema((AGE,))
-    assert schema.format(schema.encode(query)) == ["age=40-65"]
+    assert format_queries(schema, encode(schema, query)) == ["age=40-65"]
 
 
 def test_a_frame_of_queries_may_hold_numbers_and_nothing():
     schema = Schema((AGE,))
     for frame in (pandas.DataFrame({"age": [52.0, None, 70.5]}), polars.DataFrame({"age": [52.0, None, 70.5]})):
-        assert schema.encode(frame).ravel().tolist() == [1, OPEN, 2]
+        assert encode(schema, frame).ravel().tolist() == [1, OPEN, 2]
 
 
 @pytest.mark.parametrize("value", [-1, 121, "130", 1e9])
@@ -87,7 +88,7 @@ def test_what_is_no_number_is_refused_with_the_bands():
 def test_band_labels_hold_no_comma_and_read_back(edges, labels):
     assert band_labels(edges) == labels
     schema = Schema((Covariate("a", labels, tuple(map(float, edges))),))
-    assert schema.encode(schema.format(np.array([[0], [1]], np.int32))).tolist() == [[0], [1]]
+    assert encode(schema, format_queries(schema, np.array([[0], [1]], np.int32))).tolist() == [[0], [1]]
 
 
 @given(

@@ -11,7 +11,7 @@ import pytest
 import pnsight
 from cases import write_csv
 from engine_tables import as_parquet
-from pnsight.data.reading.duckdb_progress import watching
+from pnsight.data.reading.duckdb_progress import report_progress
 from pnsight.data.reading.files import new_connection
 from pnsight.errors import TableError
 
@@ -78,7 +78,7 @@ def test_a_file_of_queries_may_be_many(tmp_path):
 
 def test_a_long_count_tells_how_far_it_is():
     connection, shares = new_connection(), []
-    with watching(connection, shares.append):
+    with report_progress(connection, shares.append):
         rows = connection.sql("SELECT (range * 7919) % 100003 AS a FROM range(8000000)")
         assert len(rows.aggregate("a, count(*) AS n", "a").fetchnumpy()["n"]) == 100003
     assert all(0 <= share <= 1 for share in shares)

@@ -8,6 +8,7 @@ import pytest
 
 import pnsight
 from pnsight.errors import OutputError, TableError
+from pnsight.queries.query import format_queries
 
 
 def rows_of(path, **options):
@@ -79,7 +80,7 @@ def test_codes_that_stay_apart_in_one_table_do_so_in_the_other(tmp_path):
         (tmp_path / name).write_text(lines(levels))
     study = pnsight.read_study(tmp_path / "trial.csv", tmp_path / "registry.csv", treatment="x", outcome="y")
     assert set(study.schema.covariates[0].levels) == {"250", "250.0", "300"}
-    rows = dict(zip(study.schema.format(study.profiles), study.observational.sum(axis=1), strict=True))
+    rows = dict(zip(format_queries(study.schema, study.profiles), study.observational.sum(axis=1), strict=True))
     assert {level: rows.get(f"{study.schema.names[0]}={level}", 0) > 0 for level in ("250", "250.0", "300")} == {
         "250": False,
         "250.0": True,
@@ -106,10 +107,10 @@ def test_spaces_around_a_level_do_not_make_another(tmp_path):
 
 
 def test_levels_named_nan_or_inf_have_an_order_of_their_own():
-    from pnsight.data.schema import level_order
+    from pnsight.data.schema import sort_levels
 
-    assert level_order(["nan", "10", "9"]) == ("10", "9", "nan")
-    assert level_order(["10", "9", "-1.5"]) == ("-1.5", "9", "10")
+    assert sort_levels(["nan", "10", "9"]) == ("10", "9", "nan")
+    assert sort_levels(["10", "9", "-1.5"]) == ("-1.5", "9", "10")
 
 
 def refused(path, content):

@@ -18,6 +18,7 @@ from engine_tables import ENGINES, as_csv
 from pnsight import read_study
 from pnsight.data.schema import label
 from pnsight.errors import TableError
+from pnsight.queries.query import encode
 
 SEX, AGE, SMOKER, DOSE = "sexe déclaré", "Âge, en années", "smoker?", "dose"
 COVARIATES = [SEX, AGE, SMOKER, DOSE]
@@ -163,7 +164,7 @@ def test_an_experiment_alone_keeps_all_its_columns():
 
 def test_a_level_of_one_table_only_is_a_level_of_the_study():
     study = study_of(polars.DataFrame(TRIAL), polars.DataFrame(REGISTRY))
-    row = study.schema.encode({DOSE: 50})
+    row = encode(study.schema, {DOSE: 50})
     counts = pnsight.PlugIn().fit(study).counts(row)[0]
     assert counts[:4].sum() == 0
     assert counts[4:].sum() == REGISTRY[DOSE].count(50)

@@ -166,7 +166,7 @@ def test_rare_levels_of_both_tables_together_become_other_and_are_remembered(tmp
     study = study_of(towns(Aix=40, Brest=20, Cluny=4, Dol=8), towns(Aix=40, Brest=4, Erdeven=8), merge_rare=24)
     (town,) = study.schema.covariates
     assert town.levels == ("Aix", "Brest", OTHER)
-    assert town.merged == ("Cluny", "Dol", "Erdeven")
+    assert town.rare_levels == ("Cluny", "Dol", "Erdeven")
     assert study.notes == ("town: rare levels that became 'other': Cluny, Dol, Erdeven",)
     pnsight.save(pnsight.PlugIn().fit(study), tmp_path / "model")
     answer = pnsight.load(tmp_path / "model").bounds(["town=Dol", "town=other", "town=Brest"])
@@ -177,12 +177,12 @@ def test_rare_levels_of_both_tables_together_become_other_and_are_remembered(tmp
 
 def test_without_rare_levels_nothing_is_merged():
     (town,) = study_of(towns(Aix=40, Brest=30), merge_rare=30).schema.covariates
-    assert (town.levels, town.merged) == (("Aix", "Brest"), ())
+    assert (town.levels, town.rare_levels) == (("Aix", "Brest"), ())
 
 
 def test_a_level_called_other_takes_the_rare_ones_in():
     (town,) = study_of(towns(Aix=40, other=4, Brest=4), merge_rare=8).schema.covariates
-    assert (town.levels, town.merged) == (("Aix", OTHER), ("Brest",))
+    assert (town.levels, town.rare_levels) == (("Aix", OTHER), ("Brest",))
 
 
 def test_merging_makes_an_identifier_usable():
@@ -238,7 +238,7 @@ def test_a_constant_covariate_is_kept_and_said():
     table = pandas.DataFrame({"country": "UK", "sex": ["F", "M"], "x": [0, 1], "y": [1, 0]})
     study = study_of(table)
     assert study.schema.names == ("country", "sex")
-    assert study.notes == ("country is UK in every row; it is kept, but tells no one apart",)
+    assert study.notes == ("country is UK in every row; it is kept, but distinguishes nobody",)
 
 
 def test_people_of_one_profile_make_a_study():

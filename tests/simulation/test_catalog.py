@@ -37,7 +37,7 @@ def test_reference_value(name, query, mass, lower, upper, pns):
 @pytest.mark.parametrize(("name", "value"), [("direct", 0.0), ("direct-positive", 0.502331)])
 def test_in_the_direct_populations_every_query_has_the_same_point_as_bounds(name, value):
     population = populations.get(name)
-    queries = lattice.mask_queries(population.schema)
+    queries = lattice.all_queries(population.schema)
     answer = population.bounds(queries)
     for column in (answer.lower, answer.upper, population.pns(queries)):
         np.testing.assert_allclose(column, value, atol=1e-6)
@@ -100,7 +100,7 @@ def test_the_catalog_holds_the_four_populations_and_the_likely_intent_of_the_deg
 def test_ten_covariates_are_observed_in_the_papers_order(name):
     schema = populations.get(name).schema
     assert schema.names == tuple(f"z{i}" for i in range(1, 11))
-    assert (schema.exact_size, schema.mask_size) == (1024, 59049)
+    assert (schema.n_profiles, schema.n_queries) == (1024, 59049)
 
 
 @pytest.mark.parametrize(
@@ -120,14 +120,14 @@ def test_the_diagram_is_the_papers(name, arrows):
 @pytest.mark.parametrize("name", ["covariate", "direct", "direct-positive"])
 def test_without_an_arrow_from_z_to_x_choice_does_not_depend_on_the_profile(name):
     population = populations.get(name)
-    joint = population.law(lattice.exact_queries(population.schema)).joint
+    joint = population.law(lattice.all_profiles(population.schema)).joint
     np.testing.assert_allclose(joint[:, :2].sum(axis=1), 0.601680857267)
 
 
 def test_in_mediator_nobody_is_harmed():
     population = populations.get("mediator")
-    law = population.law(lattice.mask_queries(population.schema))
-    np.testing.assert_allclose(population.pns(lattice.mask_queries(population.schema)), law.a - law.b, atol=1e-12)
+    law = population.law(lattice.all_queries(population.schema))
+    np.testing.assert_allclose(population.pns(lattice.all_queries(population.schema)), law.a - law.b, atol=1e-12)
 
 
 def test_how_few_profiles_have_rows():

@@ -67,7 +67,7 @@ def test_a_query_nobody_can_match_has_no_mass_and_no_answer():
 
 def test_many_profiles_are_summed_in_parts_with_the_same_result(monkeypatch):
     population = populations.get("confounder")
-    profiles = lattice.exact_queries(population.schema)[::97]
+    profiles = lattice.all_profiles(population.schema)[::97]
     at_once = population.types(profiles)
     monkeypatch.setattr(structural, "_STATES_AT_ONCE", 3 << len(population.hidden))
     np.testing.assert_allclose(population.types(profiles), at_once, atol=1e-14)
@@ -77,7 +77,7 @@ def test_many_profiles_are_summed_in_parts_with_the_same_result(monkeypatch):
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_masses_and_types_are_probabilities(name):
     population = populations.get(name)
-    profiles = lattice.exact_queries(population.schema)
+    profiles = lattice.all_profiles(population.schema)
     mass, types = population.covariates.mass(profiles), population.types(profiles)
     assert mass.sum() == pytest.approx(1)
     assert mass.min() > 0
@@ -145,7 +145,7 @@ def assert_frequencies(successes: np.ndarray, trials: np.ndarray, probability: n
 def test_profiles_are_drawn_by_their_mass(name):
     """Pearson's statistic over profiles that expect ten rows or more, the rest pooled."""
     population = populations.get(name)
-    profiles = lattice.exact_queries(population.schema)
+    profiles = lattice.all_profiles(population.schema)
     expected = ROWS * population.covariates.mass(profiles)
     drawn = population.covariates.draw(np.random.default_rng(8), ROWS)
     found = np.bincount(drawn @ (1 << np.arange(9, -1, -1)), minlength=1024).astype(float)

@@ -22,7 +22,7 @@ MEMBERS = [(kind, seed) for kind in populations.KINDS for seed in SEEDS]
 
 
 def profiles_of(population):
-    return lattice.exact_queries(population.schema)
+    return lattice.all_profiles(population.schema)
 
 
 def test_there_are_three_shapes_each_with_independent_and_dependent_covariates():

@@ -15,6 +15,7 @@ from page_text import Element, read
 from pnsight._text import percent
 from pnsight.decisions import ask, decide
 from pnsight.models.suppression import suppress
+from pnsight.queries.query import encode
 from pnsight.web import create_app
 from pnsight.web.words import QUANTITIES
 from quick_config import QUICK
@@ -60,7 +61,7 @@ def test_the_answer_shown_is_the_models(fixed, quantity, threshold, refine, caut
     assert page.one("h2").text == (DECIDED if quantity == "pns" else MEASURED)[str(found.decision[0])]
     if fixed:
         assert shown(page, 1) == expected(model.bounds("", quantity, refine=refine))
-        assert f"{float(model.shares(model.schema.encode(fixed))[0]):.0%} of all people" in page.text
+        assert f"{float(model.shares(encode(model.schema, fixed))[0]):.0%} of all people" in page.text
 
 
 def test_the_whole_page_holds_answer_advice_and_every_level(client, model):

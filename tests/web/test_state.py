@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import web_models
+from pnsight.queries.query import encode
 from pnsight.web.capabilities import UNIT_PAYOFFS
 from pnsight.web.state import Options, Reader, State
 from pnsight.web.words import PEOPLE, QUANTITIES
@@ -61,7 +62,7 @@ def test_the_address_of_what_is_usual_is_empty():
 
 def test_a_number_finds_its_band():
     state, _ = Reader(web_models.clinic()).read([("with.age", "52")])
-    np.testing.assert_array_equal(state.codes, web_models.clinic().schema.encode("age=40-95"))
+    np.testing.assert_array_equal(state.codes, encode(web_models.clinic().schema, "age=40-95"))
 
 
 def test_payoffs_are_one_for_each_person_helped_until_others_are_given():

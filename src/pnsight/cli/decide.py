@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import pnsight
-from pnsight._tabular import beside
+from pnsight._tabular import prepend_columns
 from pnsight.cli.options import (
     AskedQuantityOption,
     AssumeOption,
@@ -64,4 +64,4 @@ def decide(
     if words:
         put("".join(f"{sentence}\n" for sentence in found.words()), out)
     else:
-        emit(beside(found.columns(), kept), format, out)
+        emit(prepend_columns(found.columns(), kept), format, out)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import pnsight
-from pnsight._text import aligned
+from pnsight._text import format_table
 from pnsight.cli.options import within
 from pnsight.cli.progress_bar import bar
 from pnsight.cli.report import report
@@ -58,9 +58,9 @@ def demo(
         f"not if untreated. Bounds on it for everyone, for the rare profile {PROFILE}, and for that with one\n"
         "covariate left open (X). Beside the model's answers the demo sets the truth, and what the rows alone say:"
     )
-    queries = ["", *pnsight.queries.lattice.one_open(PROFILE)]
+    queries = ["", *pnsight.queries.lattice.profile_and_parents(PROFILE)]
     _command(f"pnsight query {model} {shlex.join(queries)}")
-    print(aligned(_beside_the_truth(queries, study, fitted)))
+    print(format_table(_beside_the_truth(queries, study, fitted)))
     print(
         "\nA group's rows alone (the plug-in) are right for everyone, wild or undefined for rare groups.\n"
         "The response-type model, the default of `pnsight fit`, learns from all rows of both tables."

@@ -28,7 +28,7 @@ from pnsight.cli.table_options import (
     WeightOption,
     read_tables,
 )
-from pnsight.errors import listed
+from pnsight.errors import join_names
 
 
 class ModelName(StrEnum):
@@ -146,7 +146,7 @@ def _own_parameters(
     }
     for option, is_given in given.items():
         if is_given and model not in HEED[option]:
-            raise typer.BadParameter(f"it is for {listed(HEED[option])}; {model} was given.", param_hint=option)
+            raise typer.BadParameter(f"it is for {join_names(HEED[option])}; {model} was given.", param_hint=option)
     if model is ModelName.RESPONSE_TYPES:
         return {"population": str(population), "intervals": intervals, "random_state": seed}
     if model is ModelName.PLUG_IN:

@@ -10,7 +10,7 @@ from typing import Annotated, TypeAlias, TypeVar
 
 import typer
 
-from pnsight.errors import QueryError, or_a_share
+from pnsight.errors import QueryError, percent_hint
 
 
 class Format(StrEnum):
@@ -66,7 +66,7 @@ def within(low: float, high: float = math.inf) -> Callable[[Number], Number]:
 
     def check(value: Number) -> Number:
         if value is not None and not low <= value <= high:
-            meant = or_a_share(value) if high == 1 else "."
+            meant = percent_hint(value) if high == 1 else "."
             raise typer.BadParameter(f"{value} was given; expected {expected}{meant}")
         return value
 
@@ -75,10 +75,10 @@ def within(low: float, high: float = math.inf) -> Callable[[Number], Number]:
 
 def _confidence(level: float) -> float:
     """The value of --level, refused here too for models without intervals, which would pass over it."""
-    from pnsight.queries.bound_table import refuse_level  # loads NumPy, which --help can do without
+    from pnsight.queries.bound_table import validate_level  # loads NumPy, which --help can do without
 
     try:
-        refuse_level(level)
+        validate_level(level)
     except QueryError as error:
         raise typer.BadParameter(str(error)) from None
     return level

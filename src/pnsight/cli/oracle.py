@@ -40,7 +40,7 @@ def oracle(
     """Show the bounds that unlimited data would give, and the true value, which no data identify."""
     known = pnsight.simulation.get(population)
     if space is None:
-        codes = known.schema.encode(queries or [""])
+        codes = pnsight.queries.query.encode(known.schema, queries or [""])
     elif queries:
         raise QueryError(f"both queries and --space {space} are given; use one of them.")
     elif space is Space.OBSERVED:

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 
 import pnsight
 from pnsight._files import replacing
-from pnsight._text import aligned, as_records, csv_text
+from pnsight._text import as_records, csv_text, format_table
 from pnsight.cli.options import Format
-from pnsight.errors import OutputError, listed
+from pnsight.errors import OutputError, join_names
 
 Kind = TypeVar("Kind")
 
@@ -31,7 +31,7 @@ def emit(columns: Mapping[str, Sequence[Any]], kind: Format | None, out: Path | 
     elif kind is Format.JSON:
         put_json(as_records(columns), out)
     else:
-        put(csv_text(columns) if kind is Format.CSV else aligned(columns) + "\n", out)
+        put(csv_text(columns) if kind is Format.CSV else format_table(columns) + "\n", out)
 
 
 def put(text: str, out: Path | None) -> None:
@@ -73,8 +73,8 @@ def ending_of(out: Path | None, known: Mapping[str, Kind]) -> Kind:
     ending = "" if out is None else out.suffix.lower()
     if ending not in known:
         raise OutputError(
-            f"{str(out)!r} ends in {ending!r}; expected one of {listed(filter(None, known))}, or --format to say what "
-            "to write."
+            f"{str(out)!r} ends in {ending!r}; expected one of {join_names(filter(None, known))}, or --format to "
+            "say what to write."
         )
     return known[ending]
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 import pnsight
-from pnsight._tabular import beside
+from pnsight._tabular import prepend_columns
 from pnsight.cli.options import (
     AskedQuantityOption,
     AssumeOption,
@@ -62,7 +62,7 @@ def query(
         say(f"bounds on {answer.quantity}")
     for note in answer.notes:
         say(note)
-    emit(beside(answer.columns(), kept), format, out)
+    emit(prepend_columns(answer.columns(), kept), format, out)
 
 
 def how_to_answer(
@@ -101,10 +101,10 @@ def asked(
         return pnsight.queries.lattice.SPACES[space](fitted.schema), {}
     if query_file is not None:
         kept = pnsight.data.reading.read_columns(query_file, "query")
-        codes = fitted.schema.encode_columns(kept)
+        codes = pnsight.queries.query.encode_columns(fitted.schema, kept)
         _tell_unused(kept, fitted.schema.names)
         return codes, kept
-    return fitted.schema.encode(queries or [""]), {}
+    return pnsight.queries.query.encode(fitted.schema, queries or [""]), {}
 
 
 def _tell_unused(columns: dict[str, list[Any]], names: tuple[str, ...]) -> None:

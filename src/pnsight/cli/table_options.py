@@ -12,7 +12,7 @@ from pnsight._text import count_text
 from pnsight.cli.options import within
 from pnsight.cli.output import say
 from pnsight.cli.progress_bar import bar
-from pnsight.errors import listed
+from pnsight.errors import join_names
 
 
 class Missing(StrEnum):
@@ -84,7 +84,7 @@ def read_tables(
         study: pnsight.Study = pnsight.read_study(
             experimental,
             observational,
-            covariates=None if covariates is None else pnsight.data.schema.split_names(covariates),
+            covariates=None if covariates is None else pnsight.queries.query.split_names(covariates),
             bands=_bands(bands or []),
             missing=missing.value,
             progress=progress,
@@ -96,7 +96,7 @@ def read_tables(
     for note in study.notes:
         say(f"note: {note}")
     if study.ignored:
-        say(f"not used, since only one table has them: {listed(study.ignored)}")
+        say(f"not used, since only one table has them: {join_names(study.ignored)}")
     return study
 
 
@@ -119,10 +119,10 @@ def _bands(texts: list[str]) -> dict[str, int | list[float]]:
 
 
 def _name_and_numbers(text: str) -> tuple[str, str]:
-    parts = pnsight.data.schema.split_unescaped(text, "=")
+    parts = pnsight.queries.query.split_unescaped(text, "=")
     if len(parts) != 2:
         raise typer.BadParameter(
             f"{text!r} was given; expected a column and its edges, as in age=0,40,65,120 or age=4.",
             param_hint="--bands",
         )
-    return pnsight.data.schema.unescape(parts[0]).strip(), parts[1]
+    return pnsight.queries.query.unescape(parts[0]).strip(), parts[1]

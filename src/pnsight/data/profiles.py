@@ -1,4 +1,4 @@
-"""Profiles, combinations of all covariates' values, as numbers: which are distinct, and where each is in a list."""
+"""Profiles, combinations of a level of every covariate: their index, the distinct ones, and finding them in a list."""
 
 from __future__ import annotations
 
@@ -10,26 +10,54 @@ import numpy.typing as npt
 from pnsight.data.schema import Codes, Schema
 
 
-def distinct(schema: Schema, codes: Codes) -> tuple[Codes, npt.NDArray[np.intp]]:
-    """The distinct rows of profile codes in order, and where each row is among them."""
+def distinct_profiles(schema: Schema, codes: Codes) -> tuple[Codes, npt.NDArray[np.intp]]:
+    """Find the distinct profiles.
+
+    Parameters
+    ----------
+    schema
+        The covariates.
+    codes : shape (rows, covariates)
+        Codes of profiles, possibly repeated.
+
+    Returns
+    -------
+    profiles : shape (profiles, covariates)
+        Codes of the distinct profiles, in order.
+    place : shape (rows,)
+        Position of each row among them.
+    """
     if not schema.shape:
         return codes[:1], np.zeros(len(codes), dtype=np.intp)
-    if schema.exact_size > np.iinfo(np.int64).max:
+    if schema.n_profiles > np.iinfo(np.int64).max:
         found, place = np.unique(codes, axis=0, return_inverse=True)
         return found, place.ravel()
-    numbers, place = np.unique(exact_position(schema, codes), return_inverse=True)
+    numbers, place = np.unique(profile_index(schema, codes), return_inverse=True)
     return np.stack(np.unravel_index(numbers, schema.shape), axis=1).astype(np.int32), place
 
 
-def exact_position(schema: Schema, codes: Codes) -> npt.NDArray[np.intp]:
-    """Row of each profile in the order of `exact_queries`."""
+def profile_index(schema: Schema, codes: Codes) -> npt.NDArray[np.intp]:
+    """Number the profiles: the row of each in `lattice.all_profiles`.
+
+    Parameters
+    ----------
+    schema
+        The covariates.
+    codes : shape (profiles, covariates)
+        Codes of profiles, none of them open.
+
+    Returns
+    -------
+    array of int, shape (profiles,)
+        The index of each.
+    """
     if not schema.shape:
         return np.zeros(len(codes), dtype=np.intp)
     return np.asarray(np.ravel_multi_index(tuple(codes.T), schema.shape), dtype=np.intp)
 
 
-class Index:
-    """Finds profiles in a list of distinct ones."""
+class ProfileLookup:
+    """Finds profiles in a list of distinct ones by binary search."""
 
     def __init__(self, schema: Schema, profiles: Codes) -> None:
         self._schema = schema
@@ -38,7 +66,18 @@ class Index:
         self._sorted = numbers[self._order]
 
     def find(self, profiles: Codes) -> npt.NDArray[np.intp]:
-        """Where each profile is in the list, -1 if nowhere; shape (profiles,)."""
+        """Look up profiles.
+
+        Parameters
+        ----------
+        profiles : shape (profiles, covariates)
+            Codes of profiles.
+
+        Returns
+        -------
+        array of int, shape (profiles,)
+            The position of each in the list, -1 if it is not there.
+        """
         if not len(self._sorted):
             return np.full(len(profiles), -1, dtype=np.intp)
         asked = self._numbers(profiles)
@@ -46,7 +85,7 @@ class Index:
         return np.where(self._sorted[at] == asked, self._order[at], -1)
 
     def _numbers(self, profiles: Codes) -> npt.NDArray[Any]:
-        """Something to sort by that only equal profiles share: a number, or their bytes where numbers end."""
-        if self._schema.exact_size <= np.iinfo(np.int64).max:
-            return exact_position(self._schema, profiles)
+        """Sort keys that only equal profiles share: the index, or the bytes where an index would overflow."""
+        if self._schema.n_profiles <= np.iinfo(np.int64).max:
+            return profile_index(self._schema, profiles)
         return np.ascontiguousarray(profiles, dtype=np.int32).view(f"S{4 * profiles.shape[1]}").ravel()

@@ -1,7 +1,7 @@
-"""Covariates, their levels, and queries that fix some of them and leave the rest open.
+"""Schema: the covariates of a study, their levels, and the codings of profiles and queries.
 
-Inside the package a query is a row of integer codes, one per covariate, with ``OPEN`` (-1) for a covariate that
-is left open; `Schema` translates between such rows and everything a person may write.
+Inside the package a profile or a query is a row of integer codes, one for each covariate: the position of its level, or
+``OPEN`` (-1) for a covariate that a query leaves open. `pnsight.queries.query` reads and writes queries.
 """
 
 from __future__ import annotations
@@ -10,40 +10,48 @@ import datetime
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, TypeAlias
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
 
-from pnsight.errors import QueryError, did_you_mean, listed
+from pnsight.errors import QueryError, did_you_mean, join_names
 
 OPEN = -1
+"""Code of a covariate that a query leaves open."""
+
 OTHER, MISSING = "other", "missing"
-"""Levels that stand for rare levels, and for no value."""
+"""Levels that stand for all rare levels, and for a missing value."""
 
 OPEN_SYMBOL = "X"
-_OPEN_SYMBOLS = (OPEN_SYMBOL, "x")  # what is read as open in the short form
+"""How an open covariate is written in the short form of a query."""
+
+OPEN_SYMBOLS = (OPEN_SYMBOL, "x")
+"""What is read as open in the short form."""
 
 Codes: TypeAlias = npt.NDArray[np.int32]
 """Query or profile codes, shape (rows, covariates)."""
-
-QueryLike: TypeAlias = Any
-"""``None`` or ``""`` (everyone), text, a mapping name -> level, a `Query`, a list of those, a data frame with one query
-a row, or an integer array of codes (positions of levels, not levels)."""
 
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _DECIMAL = re.compile(r"-?(0|[1-9]\d*)\.\d+")
 
 
 def label(value: Any) -> str | None:
-    """The name of a level as text, the same from every engine; ``None`` when the value is missing.
+    """Name the level of a value, the same from every engine.
 
-    ``1``, ``1.0`` and ``"1"`` are one level, and so are ``True`` and ``"true"``.
+    Parameters
+    ----------
+    value
+        A value of a table. ``1``, ``1.0`` and ``"1"`` are one level, and so are ``True`` and ``"true"``.
+
+    Returns
+    -------
+    str or None
+        The name as text; None when the value is missing.
     """
     if value is None or type(value).__name__ in ("NAType", "NaTType"):  # pandas' own missing values
         return None
@@ -71,8 +79,19 @@ def _text_label(text: str) -> str | None:
     return _float_label(float(text)) if _DECIMAL.fullmatch(text) else text
 
 
-def level_order(levels: Iterable[str]) -> tuple[str, ...]:
-    """Levels sorted as numbers when all of them are numbers, else as words."""
+def sort_levels(levels: Iterable[str]) -> tuple[str, ...]:
+    """Sort distinct levels as numbers when all of them are numbers, else as words.
+
+    Parameters
+    ----------
+    levels
+        Names of levels, possibly repeated.
+
+    Returns
+    -------
+    tuple of str
+        Each level once, in order.
+    """
     found = sorted(set(levels))
     if all(_NUMBER.fullmatch(text) for text in found):
         return tuple(sorted(found, key=float))
@@ -80,7 +99,18 @@ def level_order(levels: Iterable[str]) -> tuple[str, ...]:
 
 
 def band_labels(edges: Sequence[float]) -> tuple[str, ...]:
-    """Names of the bands between the edges: ``under-40``, ``40-65``, ``65+`` where the outer edges are infinite."""
+    """Name the bands between edges.
+
+    Parameters
+    ----------
+    edges
+        Increasing numbers, of which the outer ones may be infinite.
+
+    Returns
+    -------
+    tuple of str
+        One name fewer than edges: ``under-40``, ``40-65``, ``65+``.
+    """
     return tuple(_band_label(low, high) for low, high in pairwise(edges))
 
 
@@ -92,7 +122,7 @@ def _band_label(low: float, high: float) -> str:
 
 @dataclass(frozen=True)
 class Covariate:
-    """A column that describes people, and the levels it can take.
+    """Covariate: a column that describes people, and the levels it can take.
 
     Attributes
     ----------
@@ -101,22 +131,38 @@ class Covariate:
     edges
         For a column of numbers that was cut into bands: the edges, of which the outer ones may be infinite. The first
         levels are the bands. An edge belongs to the band above it, the last edge to the last band.
-    merged
+    rare_levels
         Rare levels that became the level ``other``.
     """
 
     name: str
     levels: tuple[str, ...]
     edges: tuple[float, ...] | None = None
-    merged: tuple[str, ...] = ()
+    rare_levels: tuple[str, ...] = ()
 
     @cached_property
     def _code_of(self) -> dict[str, int]:
         found = {level: code for code, level in enumerate(self.levels)}
-        return {**dict.fromkeys(self.merged, found.get(OTHER, OPEN)), **found}
+        return {**dict.fromkeys(self.rare_levels, found.get(OTHER, OPEN)), **found}
 
     def code(self, value: Any) -> int:
-        """The code of a level, or of the band a number lies in; a missing value is open."""
+        """Encode a value.
+
+        Parameters
+        ----------
+        value
+            A level, a number if the covariate has bands, or a missing value.
+
+        Returns
+        -------
+        int
+            The position of the level, or of the band that holds the number; ``OPEN`` for a missing value.
+
+        Raises
+        ------
+        QueryError
+            If there is no such level, or the number is outside the bands.
+        """
         if isinstance(value, str) and value in self._code_of:
             return self._code_of[value]
         text = label(value)
@@ -128,7 +174,7 @@ class Covariate:
         if code is None:
             numbers = ", or give a number" if self.edges else ""
             raise QueryError(
-                f"covariate {self.name!r} has no level {text!r}; it has {listed(self.levels)}{numbers}."
+                f"covariate {self.name!r} has no level {text!r}; it has {join_names(self.levels)}{numbers}."
                 + did_you_mean(text, self.levels)
             )
         return code
@@ -137,25 +183,9 @@ class Covariate:
         if not edges[0] <= number <= edges[-1]:
             raise QueryError(
                 f"covariate {self.name!r} cannot be {_float_label(number)}: its bands go from {_float_label(edges[0])} "
-                f"to {_float_label(edges[-1])}; give a number between them, or one of {listed(self.levels)}."
+                f"to {_float_label(edges[-1])}; give a number between them, or one of {join_names(self.levels)}."
             )
         return bisect_right(edges, number, 1, len(edges) - 1) - 1
-
-
-@dataclass(frozen=True)
-class Query:
-    """A subpopulation: the covariates it fixes, by name; all others are open."""
-
-    fixed: Mapping[str, str]
-
-    def __str__(self) -> str:
-        """``name=level,name=level`` with ``,`` ``=`` and backslash escaped; empty for everyone."""
-        return ",".join(f"{_escape(name)}={_escape(level)}" for name, level in self.fixed.items())
-
-    @property
-    def words(self) -> str:
-        """The people as a reader calls them: ``name = level, name = level``, or ``everyone``."""
-        return ", ".join(f"{name} = {level}" for name, level in self.fixed.items()) or "everyone"
 
 
 @dataclass(frozen=True)
@@ -166,7 +196,18 @@ class Schema:
 
     @classmethod
     def binary(cls, names: Iterable[str]) -> Schema:
-        """Covariates with the levels 0 and 1."""
+        """Make a schema of covariates with the levels 0 and 1.
+
+        Parameters
+        ----------
+        names
+            Names of the covariates.
+
+        Returns
+        -------
+        Schema
+            The covariates, in order.
+        """
         return cls(tuple(Covariate(name, ("0", "1")) for name in names))
 
     @cached_property
@@ -180,209 +221,96 @@ class Schema:
         return tuple(len(covariate.levels) for covariate in self.covariates)
 
     @cached_property
-    def exact_size(self) -> int:
-        """Number of exact queries (profiles)."""
+    def n_profiles(self) -> int:
+        """Number of profiles: queries that fix every covariate."""
         return math.prod(self.shape)
 
     @cached_property
-    def mask_size(self) -> int:
-        """Number of all queries, each covariate fixed or open."""
+    def n_queries(self) -> int:
+        """Number of queries, each covariate fixed or open."""
         return math.prod(levels + 1 for levels in self.shape)
 
     @cached_property
-    def compact(self) -> bool:
-        """Whether a query can be written as one character a covariate."""
+    def single_character(self) -> bool:
+        """Whether queries have a short form: all levels are single characters, and none has another meaning there."""
         levels = [level for covariate in self.covariates for level in covariate.levels]
         return bool(levels) and all(
-            len(level) == 1 and not level.isspace() and level not in (*_OPEN_SYMBOLS, ",", "=", "\\")
-            for level in levels
+            len(level) == 1 and not level.isspace() and level not in (*OPEN_SYMBOLS, ",", "=", "\\") for level in levels
         )
 
     def covariate(self, name: str) -> Covariate:
-        """The covariate of that name."""
+        """Look up a covariate by name.
+
+        Parameters
+        ----------
+        name
+            Its name; blanks around it are ignored.
+
+        Returns
+        -------
+        Covariate
+            The covariate of that name.
+        """
         return self.covariates[self.index(name)]
 
     def index(self, name: str) -> int:
-        """Position of the covariate of that name."""
+        """Look up the position of a covariate.
+
+        Parameters
+        ----------
+        name
+            Its name; blanks around it are ignored.
+
+        Returns
+        -------
+        int
+            Its position in `covariates`.
+
+        Raises
+        ------
+        QueryError
+            If no covariate has that name.
+        """
         for candidate in (name, name.strip()):
             if candidate in self.names:
                 return self.names.index(candidate)
-        known = f"the covariates are {listed(self.names)}." if self.names else "there are no covariates."
+        known = f"the covariates are {join_names(self.names)}." if self.names else "there are no covariates."
         raise QueryError(f"no covariate is called {name!r}; {known}" + did_you_mean(name, self.names))
 
-    # --- reading queries -------------------------------------------------------------------------------
-
-    def encode(self, queries: QueryLike = None) -> Codes:
-        """Codes of the queries, shape (queries, covariates), from whatever a person may give."""
-        if isinstance(queries, np.ndarray) and queries.dtype.kind in "iu":
-            return self._checked(queries)
-        frame = nw.from_native(queries, pass_through=True)
-        if isinstance(frame, nw.LazyFrame):
-            raise QueryError("the queries are a lazy table; collect it first, so that they have an order.")
-        if isinstance(frame, nw.DataFrame):
-            return self.encode_columns(frame.to_dict(as_series=False))
-        if isinstance(queries, Sequence | np.ndarray) and not isinstance(queries, str):
-            return self._stack([self._encode_one(query) for query in queries])
-        return self._stack([self._encode_one(queries)])
-
-    def encode_columns(self, columns: Mapping[str, Sequence[Any]]) -> Codes:
-        """One query a row; a missing value is open, columns that are not covariates are passed over."""
-        self._refuse_misspelt(columns)
-        rows = len(next(iter(columns.values()), ()))
-        codes = np.full((rows, len(self.names)), OPEN, dtype=np.int32)
-        for column, values in columns.items():
-            if column in self.names:
-                codes[:, self.names.index(column)] = self._encode_column(self.covariate(column), values)
-        return codes
-
-    def _encode_column(self, covariate: Covariate, values: Sequence[Any]) -> list[int]:
-        seen: dict[Any, int] = {}
-        for row, value in enumerate(values, start=1):
-            if value not in seen:
-                try:
-                    seen[value] = self._code_or_open(covariate, value)
-                except QueryError as error:
-                    raise QueryError(f"row {row}: {error}") from None
-        return [seen[value] for value in values]
-
-    def _code_or_open(self, covariate: Covariate, value: Any) -> int:
-        if isinstance(value, str) and value == OPEN_SYMBOL and OPEN_SYMBOL not in covariate.levels:
-            return OPEN
-        return covariate.code(value)
-
-    def _refuse_misspelt(self, columns: Iterable[str]) -> None:
-        """A column that is nearly a covariate which is otherwise absent would be left open by mistake."""
-        columns = list(columns)
-        absent = [name for name in self.names if name not in columns]
-        if self.names and len(absent) == len(self.names):
-            raise QueryError(
-                f"the queries have the columns {listed(columns)}, but none of them is a covariate; "
-                f"the covariates are {listed(self.names)}."
-            )
-        folded = {name.strip().casefold(): name for name in absent}
-        for column in columns:
-            meant = folded.get(column.strip().casefold())
-            if column not in self.names and meant is not None:
-                raise QueryError(f"the queries have a column {column!r}; write it {meant!r} as in the model.")
-
-    def _encode_one(self, query: QueryLike) -> list[int]:
-        if isinstance(query, Query):
-            query = query.fixed
-        if query is None:
-            query = {}
-        if isinstance(query, str):
-            return self._parse(query)
-        if not isinstance(query, Mapping):
-            raise QueryError(
-                f"a query must be text such as '{self.example()}' or a mapping from covariate to level, "
-                f"not {type(query).__name__} {query!r}."
-            )
-        codes = [OPEN] * len(self.names)
-        for name, level in query.items():
-            codes[self.index(name)] = self._code_or_open(self.covariate(name), level)
-        return codes
-
-    def _parse(self, text: str) -> list[int]:
-        if not text.strip():
-            return [OPEN] * len(self.names)
-        pieces = split_unescaped(text, ",")
-        if self.compact and len(pieces) == 1 and len(split_unescaped(text, "=")) == 1:
-            return self._parse_compact(text.strip())
-        fixed: dict[str, str] = {}
-        for piece in pieces:
-            name, level = self._name_and_level(piece, text)
-            if fixed.setdefault(name, level) != level:
-                raise QueryError(f"query {text!r} fixes {name!r} to both {fixed[name]!r} and {level!r}; keep one.")
-        return self._encode_one(fixed)
-
-    def _name_and_level(self, piece: str, text: str) -> tuple[str, str]:
-        parts = split_unescaped(piece, "=")
-        if len(parts) != 2:
-            raise QueryError(
-                f"query {text!r}: {piece!r} is not of the form name=level; write for example '{self.example()}' "
-                "(a backslash before a comma or equals sign that belongs to a name or level)."
-            )
-        name, level = self.names[self.index(unescape(parts[0]))], unescape(parts[1])
-        if not level:
-            raise QueryError(f"query {text!r} names no level of {name!r}; leave the covariate out to leave it open.")
-        return name, level
-
-    def _parse_compact(self, text: str) -> list[int]:
-        if len(text) != len(self.names):
-            raise QueryError(
-                f"query {text!r} has {len(text)} characters, but there are {len(self.names)} covariates "
-                f"({listed(self.names)}): give one character for each, {OPEN_SYMBOL} for open, or name=level pairs."
-            )
-        symbols = [None if symbol in _OPEN_SYMBOLS else symbol for symbol in text]
-        return [covariate.code(symbol) for covariate, symbol in zip(self.covariates, symbols, strict=True)]
-
-    def _stack(self, rows: list[list[int]]) -> Codes:
-        return np.array(rows, dtype=np.int32).reshape(len(rows), len(self.names))
-
-    def _checked(self, codes: npt.NDArray[Any]) -> Codes:
-        codes = np.atleast_2d(codes)
-        if codes.shape[1] != len(self.names):
-            raise QueryError(f"query codes have {codes.shape[1]} columns, expected {len(self.names)}, one a covariate.")
-        if codes.size and ((codes < OPEN) | (codes >= np.array(self.shape, dtype=np.int32))).any():
-            raise QueryError("query codes must be -1 (open) or the position of a level of the covariate.")
-        return codes.astype(np.int32)
-
-    # --- writing queries -------------------------------------------------------------------------------
-
-    def query(self, codes: npt.NDArray[np.int32]) -> Query:
-        """One row of codes as a `Query`."""
-        pairs = zip(self.covariates, codes, strict=True)
-        return Query({covariate.name: covariate.levels[code] for covariate, code in pairs if code != OPEN})
-
-    def format(self, codes: Codes) -> list[str]:
-        """Queries as text: one character a covariate where that is possible, else ``name=level``."""
-        if not self.compact:
-            return [str(self.query(row)) for row in codes]
-        symbols = [np.array([*covariate.levels, OPEN_SYMBOL]) for covariate in self.covariates]
-        characters = np.stack([table[codes[:, j]] for j, table in enumerate(symbols)], axis=1)
-        width = len(self.names)
-        texts: list[str] = np.ascontiguousarray(characters).view(f"<U{width}").ravel().tolist()
-        return texts
-
-    def example(self) -> str:
-        """A query a person could write for this schema."""
-        return str(Query({covariate.name: covariate.levels[0] for covariate in self.covariates[:2]}))
-
     def one_hot(self, codes: Codes) -> npt.NDArray[np.float32]:
-        """Indicators of each covariate's levels and, last, of being open; shape (queries, sum of levels + 1)."""
+        """One-hot coding of queries: an indicator of each level and, last, of being open.
+
+        Parameters
+        ----------
+        codes : shape (queries, covariates)
+            Codes of queries.
+
+        Returns
+        -------
+        array of float32, shape (queries, sum over covariates of levels + 1)
+            Zeros and ones; the columns of a covariate add up to one.
+        """
         blocks = [
             np.eye(levels + 1, dtype=np.float32)[codes[:, j]]  # OPEN is -1: the last channel
             for j, levels in enumerate(self.shape)
         ]
         return np.concatenate([np.empty((len(codes), 0), dtype=np.float32), *blocks], axis=1)
 
-    def signs(self, codes: Codes) -> npt.NDArray[np.float32]:
-        """Profiles as +1 and -1: one column for a covariate of two levels, one a level for more, none for fewer."""
+    def effect_coding(self, codes: Codes) -> npt.NDArray[np.float32]:
+        """Effect coding of profiles: +1 for the level that a profile has, -1 for the others.
+
+        Parameters
+        ----------
+        codes : shape (profiles, covariates)
+            Codes of profiles, none of them open.
+
+        Returns
+        -------
+        array of float32, shape (profiles, columns)
+            One column for a covariate of two levels, one for each level if there are more, none if there is only one.
+        """
         blocks = [
             np.eye(levels, dtype=np.float32)[codes[:, j], 1 if levels <= 2 else 0 :] * 2 - 1
             for j, levels in enumerate(self.shape)
         ]
         return np.concatenate([np.empty((len(codes), 0), dtype=np.float32), *blocks], axis=1)
-
-
-def split_names(text: str) -> list[str]:
-    """Names separated by commas; a backslash keeps a comma inside a name."""
-    return [unescape(piece) for piece in split_unescaped(text, ",")] if text.strip() else []
-
-
-def split_unescaped(text: str, separator: str) -> list[str]:
-    """Split at separators that no backslash escapes."""
-    return re.findall(rf"((?:\\.|[^\\{separator}]|\\$)*)(?:{separator}|$)", text)[: _count(text, separator) + 1]
-
-
-def _count(text: str, separator: str) -> int:
-    return re.sub(r"\\.", "", text).count(separator)
-
-
-def _escape(text: str) -> str:
-    return re.sub(r"([\\,=])", r"\\\1", text)
-
-
-def unescape(text: str) -> str:
-    """Take away the backslashes that `_escape` put in."""
-    return re.sub(r"\\(.)", r"\1", text)

@@ -13,19 +13,19 @@ from pnsight import _markup as markup
 from pnsight._text import count_text, number_of
 from pnsight._typing import FloatArray
 from pnsight.data.schema import Codes, Schema
-from pnsight.errors import ModelError, listed
+from pnsight.errors import ModelError, join_names
 
 People: TypeAlias = Literal["observational", "experimental", "pooled"]
 """Whose people are meant: those of a table, or of both together. An experiment alone is its own population."""
 
-MOST_ROWS = 2**53
+MAX_ROWS = 2**53
 """Up to here every whole number has a float of its own, so that counts are exact."""
 
 
-def refuse_unknown_people(population: str) -> None:
+def validate_population(population: str) -> None:
     """A population that is none of `People` is the user's mistake."""
     if population not in get_args(People):
-        raise ModelError(f"population is {population!r}; expected {listed(get_args(People))}.")
+        raise ModelError(f"population is {population!r}; expected {join_names(get_args(People))}.")
 
 
 def cell_counts(
@@ -141,7 +141,7 @@ class Study:
 
     def people(self, population: People = "observational") -> FloatArray:
         """Rows of the population in each profile, shape (profiles,)."""
-        refuse_unknown_people(population)
+        validate_population(population)
         trial = self.experimental.sum(axis=1)
         if self.observational is None or population == "experimental":
             return np.asarray(trial)
@@ -182,7 +182,7 @@ class Study:
             "observational rows": observational,
             "treatment": f"{self.treatment}; treated means {self.treated}",
             "outcome": f"{self.outcome}; to respond means {self.success}",
-            "covariates (levels)": listed(covariates) or "none",
+            "covariates (levels)": join_names(covariates) or "none",
             "distinct profiles": f"{len(self.profiles):,}",
             "left out": "; ".join(left_out),
             "notes": "; ".join([*self.notes, *([self.withheld.note] if self.withheld else [])]),

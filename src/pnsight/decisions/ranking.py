@@ -12,7 +12,7 @@ from pnsight._text import number_of
 from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN, Codes, Schema
 from pnsight.decisions.winners_curse import LEAST_TOLD, NOT_KNOWN, overestimation
-from pnsight.errors import QueryError, listed
+from pnsight.errors import QueryError, join_names
 from pnsight.estimands.resolve import ROUNDING
 from pnsight.models import Model
 from pnsight.models.base import least_rows
@@ -156,13 +156,13 @@ def _end(by: By) -> Literal["lower", "upper"]:
 
 def _candidates(schema: Schema, most: int) -> tuple[Codes, str]:
     """Queries to look at, and which those are in words."""
-    if schema.mask_size <= most:
-        return lattice.mask_queries(schema), f"all {schema.mask_size:,} groups were looked at"
-    fixed = max(k for k in range(MOST_FIXED + 1) if lattice.general_size(schema, k) <= most)
-    found = lattice.general_queries(schema, fixed)
+    if schema.n_queries <= most:
+        return lattice.all_queries(schema), f"all {schema.n_queries:,} groups were looked at"
+    fixed = max(k for k in range(MOST_FIXED + 1) if lattice.n_queries_fixing_at_most(schema, k) <= most)
+    found = lattice.queries_fixing_at_most(schema, fixed)
     return found, (
         f"{len(found):,} groups that fix up to {number_of(fixed, 'covariate')} were looked at; all "
-        f"{schema.mask_size:,} are too many"
+        f"{schema.n_queries:,} are too many"
     )
 
 
@@ -171,7 +171,7 @@ def best_more_general(codes: Codes, merit: FloatArray) -> FloatArray:
     place = {query.tobytes(): row for row, query in enumerate(codes)}
     best = np.full(len(codes), np.nan)
     for row in np.argsort((codes != OPEN).sum(axis=1), kind="stable"):  # those that fix fewer covariates come first
-        for parent in lattice.one_less_fixed(codes[row])[1:]:
+        for parent in lattice.query_and_parents(codes[row])[1:]:
             above = place.get(parent.tobytes())
             if above is not None:
                 best[row] = np.fmax(best[row], np.fmax(best[above], merit[above]))
@@ -180,7 +180,7 @@ def best_more_general(codes: Codes, merit: FloatArray) -> FloatArray:
 
 def _refuse_bad_arguments(top: int, by: str, margin: float, least_share: float, most_candidates: int) -> None:
     if by not in get_args(By):
-        raise QueryError(f"cannot rank by {by!r}; expected {listed(get_args(By))}.")
+        raise QueryError(f"cannot rank by {by!r}; expected {join_names(get_args(By))}.")
     if top < 1:
         raise QueryError(f"the top {top} are asked for; give a number of at least 1.")
     if most_candidates < 1:

@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from pnsight._tabular import Tabular
 from pnsight._typing import FloatArray
-from pnsight.data.schema import QueryLike
-from pnsight.errors import ModelError, QueryError, or_a_share
+from pnsight.errors import ModelError, QueryError, percent_hint
 from pnsight.estimands.estimand import BENEFIT
 from pnsight.models import Model
 from pnsight.queries.bound_table import BoundTable
+from pnsight.queries.query import QueryLike
 
 TREAT, NOT, UNCERTAIN, NONE = "treat", "not", "uncertain", ""
 
@@ -145,7 +145,7 @@ def refuse_threshold(threshold: float, quantity: str) -> None:
     if quantity != BENEFIT and not 0 <= threshold <= 1:
         name = quantity if quantity == "harm" else quantity.upper()
         raise QueryError(
-            f"a threshold for {name} lies between 0 and 1, and {threshold:g} was given{or_a_share(threshold)}"
+            f"a threshold for {name} lies between 0 and 1, and {threshold:g} was given{percent_hint(threshold)}"
         )
 
 

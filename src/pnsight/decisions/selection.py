@@ -25,13 +25,14 @@ from pnsight.data.schema import Codes, Schema
 from pnsight.data.study import Study
 from pnsight.decisions.rule import cautious_ends
 from pnsight.decisions.winners_curse import LEAST_TOLD, NOT_KNOWN, overestimation
-from pnsight.errors import ModelError, QuantityError, QueryError, listed
+from pnsight.errors import ModelError, QuantityError, QueryError, join_names
 from pnsight.estimands.resolve import OK, ROUNDING
 from pnsight.models import Model
 from pnsight.models.base import LawModel, least_rows
 from pnsight.models.response_types.config import MAX_ENUMERATED_PROFILES as MOST_LISTED
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import BoundTable, plain_numbers
+from pnsight.queries.query import encode, format_queries
 
 Gain: TypeAlias = Literal["guaranteed", "net", "best_case"]
 """What a budget is spent for."""
@@ -175,7 +176,7 @@ def select(
 
 def possible_profiles(study: Study) -> Codes:
     """All profiles if they can be listed, else those that have rows."""
-    return lattice.exact_queries(study.schema) if study.schema.exact_size <= MOST_LISTED else study.profiles
+    return lattice.all_profiles(study.schema) if study.schema.n_profiles <= MOST_LISTED else study.profiles
 
 
 def _net(model: Model, codes: Codes) -> FloatArray:
@@ -192,9 +193,9 @@ def _prices(schema: Schema, codes: Codes, cost: Cost | None) -> FloatArray:
         return np.full(len(codes), 1.0 if cost is None else cost)
     price = np.full(len(codes), np.nan)
     for query, amount in cost.items():
-        price[lattice.covered(codes, schema.encode(query)[0])] = amount
+        price[lattice.matching_profiles(codes, encode(schema, query)[0])] = amount
     if np.isnan(price).any():
-        some = schema.format(codes[np.isnan(price)][:1])[0]
+        some = format_queries(schema, codes[np.isnan(price)][:1])[0]
         raise QueryError(f"no cost is given for {some!r}; give one for everyone too, under the empty query ''.")
     return price
 
@@ -240,13 +241,13 @@ def _refuse_no_gain(quantity: str) -> None:
     if quantity not in GAINS:
         raise QuantityError(
             f"{quantity} is not what treating a person brings, so a budget cannot be spent for it; use one of "
-            f"{listed(GAINS)}."
+            f"{join_names(GAINS)}."
         )
 
 
 def _refuse_bad_arguments(budget: float, people: float | None, cost: Cost | None, by: str) -> None:
     if by not in get_args(Gain):
-        raise QueryError(f"cannot spend a budget by {by!r}; expected {listed(get_args(Gain))}.")
+        raise QueryError(f"cannot spend a budget by {by!r}; expected {join_names(get_args(Gain))}.")
     if not 0 <= budget <= _LARGEST:
         raise QueryError(f"the budget is {budget:g}; give a number of at least 0, at most {_LARGEST:g}.")
     if people is not None and not 1 / _LARGEST <= people <= _LARGEST:

@@ -13,12 +13,13 @@ import numpy.typing as npt
 from pnsight._tabular import Tabular
 from pnsight._text import percent
 from pnsight._typing import FloatArray
-from pnsight.data.schema import OPEN, Codes, QueryLike
+from pnsight.data.schema import OPEN, Codes
 from pnsight.decisions.rule import NONE, NOT, TREAT, UNCERTAIN, Decisions, decide, decided
 from pnsight.errors import QueryError
 from pnsight.models import Model
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import BoundTable, plain_numbers
+from pnsight.queries.query import QueryLike, encode, example_query
 
 NEVER = 1e-9
 """Probabilities up to this are none, but for rounding."""
@@ -163,16 +164,16 @@ def left_open(
     """
     codes = _one(model, query)
     fixed = np.flatnonzero(codes[0] != OPEN)
-    answers = model.bounds(lattice.one_less_fixed(codes[0]), **options)
+    answers = model.bounds(lattice.query_and_parents(codes[0]), **options)
     kept = {"left_open": ["", *(model.schema.names[j] for j in fixed)]}
     return decided(replace(answers, kept=kept), threshold, cautious)
 
 
 def _one(model: Model, query: QueryLike) -> Codes:
-    codes = model.schema.encode(query)
+    codes = encode(model.schema, query)
     if len(codes) != 1:
         raise QueryError(
-            f"{len(codes)} queries are given; ask about one at a time, such as {model.schema.example()!r}."
+            f"{len(codes)} queries are given; ask about one at a time, such as {example_query(model.schema)!r}."
         )
     return codes
 

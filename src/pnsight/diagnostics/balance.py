@@ -14,13 +14,13 @@ import numpy as np
 
 from pnsight._text import as_records, percent
 from pnsight._typing import FloatArray
-from pnsight.data.profiles import distinct
+from pnsight.data.profiles import distinct_profiles
 from pnsight.data.schema import Codes, Schema
 from pnsight.data.study import Study
 from pnsight.diagnostics.covariate_differences import Contrast, combined, contrast, place
 from pnsight.diagnostics.stratified_chi2 import Association, Places, association
 from pnsight.diagnostics.verdict import FAILED, FALSE_ALARMS, OK, WARNING, Verdict
-from pnsight.errors import listed
+from pnsight.errors import join_names
 
 MOST_ALLOCATING = 3
 """A trial is taken to be stratified by no more covariates than this."""
@@ -63,14 +63,14 @@ class Balance:
         if self.unexplained and self.contrast.together.size >= _MOST_PREDICTABLE:
             return Verdict(FAILED, self._chosen())
         if self.one_armed > _MOST_ONE_ARMED:
-            levels = f"{percent(self.one_armed)} of people are at levels of {listed(self.allocating)}"
+            levels = f"{percent(self.one_armed)} of people are at levels of {join_names(self.allocating)}"
             return Verdict(FAILED, f"{levels} where all have the same treatment: it was not drawn by lot.")
         return Verdict(WARNING, self._differs())
 
     def _chosen(self) -> str:
         return (
-            f"treatment depends on {listed(self.allocating)} and, among people alike in those, on "
-            f"{listed(self.unexplained)}: it looks chosen, not drawn by lot. Are the tables in the right order?"
+            f"treatment depends on {join_names(self.allocating)} and, among people alike in those, on "
+            f"{join_names(self.unexplained)}: it looks chosen, not drawn by lot. Are the tables in the right order?"
         )
 
     def _differs(self) -> str:
@@ -84,14 +84,14 @@ class Balance:
             for j, name in enumerate(self.contrast.covariates)
             if name in self.allocating
         ]
-        text = f"allocation differs by {listed(shares)}"
+        text = f"allocation differs by {join_names(shares)}"
         if self.unexplained:
-            text += f", and a little by {listed(self.unexplained)}"
+            text += f", and a little by {join_names(self.unexplained)}"
         if not self.unexplained and self.combinations >= FALSE_ALARMS:
             text += "; given that, covariates do not predict treatment"
         if self.one_armed:
             text += f"; {percent(self.one_armed)} of people are at levels where all have the same treatment"
-        return f"{text}. Fix {listed(self.allocating)} in queries: rows pooled over it mislead."
+        return f"{text}. Fix {join_names(self.allocating)} in queries: rows pooled over it mislead."
 
     def columns(self) -> dict[str, list[Any]]:
         """One row a covariate."""
@@ -170,7 +170,7 @@ def _surprising(one: Association, looks: int) -> bool:
 def _strata(schema: Schema, profiles: Codes, given: list[int]) -> Places:
     """People who are alike in the given covariates have the same number."""
     part = Schema(tuple(schema.covariates[j] for j in given))
-    return distinct(part, profiles[:, given])[1]
+    return distinct_profiles(part, profiles[:, given])[1]
 
 
 def _treated_range(arms: FloatArray, codes: Codes) -> tuple[float, float]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from pnsight._text import as_records, number_of
 from pnsight._typing import FloatArray
-from pnsight.data.profiles import distinct
+from pnsight.data.profiles import distinct_profiles
 from pnsight.data.schema import Codes, Schema
 from pnsight.diagnostics.stratified_chi2 import Association, Places, association
 from pnsight.diagnostics.verdict import FALSE_ALARMS, OK
@@ -114,7 +114,7 @@ def contrast(schema: Schema, profiles: Codes, groups: FloatArray) -> Contrast:
 
 def combined(schema: Schema, profiles: Codes, groups: FloatArray, strata: Places | None = None) -> Association:
     """Whether the whole profile says which group a person is in, beyond the stratum."""
-    return association(groups, distinct(schema, profiles)[1], strata)
+    return association(groups, distinct_profiles(schema, profiles)[1], strata)
 
 
 def place(codes: Codes) -> Places:

@@ -9,7 +9,7 @@ import numpy as np
 from pnsight.data.study import Study
 from pnsight.diagnostics.covariate_differences import MATERIAL_DIFFERENCE, MATERIAL_SIZE, Contrast, contrast
 from pnsight.diagnostics.verdict import FALSE_ALARMS, OK, WARNING, Verdict
-from pnsight.errors import listed
+from pnsight.errors import join_names
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Shift:
         if found.smallest >= FALSE_ALARMS:
             return Verdict(OK, f"both tables have the same mix of covariates ({found.evidence}).")
         names = [f"{found.covariates[j]} ({found.difference[j]:.2f})" for j in found.differing]
-        what = f"in {listed(names)}" if names else "in combinations of covariates, though in none alone"
+        what = f"in {join_names(names)}" if names else "in combinations of covariates, though in none alone"
         if max([0.0, *found.difference[found.differing]]) < MATERIAL_DIFFERENCE and found.together.size < MATERIAL_SIZE:
             return Verdict(OK, f"the tables differ {what}, but by little.")
         return Verdict(

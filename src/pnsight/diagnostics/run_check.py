@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from pnsight import _markup as markup
-from pnsight._text import aligned, number_of
+from pnsight._text import format_table, number_of
 from pnsight.data.study import Study
 from pnsight.diagnostics.balance import Balance, balance_of
 from pnsight.diagnostics.compatibility import Coherence, coherence_of
@@ -144,7 +144,7 @@ def _differing(title: str, contrast: Contrast) -> Iterator[str]:
 
 def _table(title: str, columns: Mapping[str, Sequence[Any]]) -> str:
     rounded = {name: [_rounded(name, value) for value in values] for name, values in columns.items()}
-    return f"\n{title}\n{aligned(rounded)}"
+    return f"\n{title}\n{format_table(rounded)}"
 
 
 def _rounded(name: str, value: Any) -> Any:

@@ -25,6 +25,7 @@ from pnsight.diagnostics.inequalities import Claim, evidence_of
 from pnsight.diagnostics.mantel_haenszel import Evidence
 from pnsight.diagnostics.subgroups import EVERYONE, Looks, looks_at
 from pnsight.diagnostics.verdict import FALSE_ALARMS
+from pnsight.queries.query import decode, format_queries
 
 LEAST_ROWS = 100
 """A subgroup is looked at if both shares compared are of as many rows in it."""
@@ -88,7 +89,7 @@ class Comparisons:
         excess = evidence.difference[look, claim]
         named, all_named = _named(counts, claims, looks, look, claim, multiplier)
         return cls(
-            queries=tuple(np.array(study.schema.format(looks.codes), dtype=object)[look]),
+            queries=tuple(np.array(format_queries(study.schema, looks.codes), dtype=object)[look]),
             kinds=tuple(kinds.tolist()),
             claims=tuple(claims[int(k)] for k in claim),
             rows_left=evidence.rows_left[look, claim],
@@ -101,7 +102,7 @@ class Comparisons:
             score=evidence.score[look, claim],
             multiplier=multiplier,
             named=named,
-            named_groups=tuple(str(study.schema.query(looks.codes[look[at]])) or EVERYONE for at in named),
+            named_groups=tuple(str(decode(study.schema, looks.codes[look[at]])) or EVERYONE for at in named),
             named_codes=looks.codes[look[list(named)]],
             all_named=all_named,
             compared=float(counts.sum() / max(study.counts.sum(), 1.0)),

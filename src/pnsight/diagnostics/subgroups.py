@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array, vstack
 
-from pnsight.data.profiles import distinct
+from pnsight.data.profiles import distinct_profiles
 from pnsight.data.schema import OPEN, Codes, Schema
 
 EVERYONE, ONE, TWO, PROFILE = "everyone", "one covariate", "two covariates", "profile"
@@ -64,7 +64,7 @@ def _faces(varying: list[int], with_pairs: bool) -> Iterator[tuple[str, tuple[in
 def _look(schema: Schema, profiles: Codes, fixed: tuple[int, ...], kind: str) -> Looks:
     """The subgroups that fix these covariates."""
     part = Schema(tuple(schema.covariates[j] for j in fixed))
-    levels, place = distinct(part, profiles[:, list(fixed)])
+    levels, place = distinct_profiles(part, profiles[:, list(fixed)])
     codes = np.full((len(levels), len(schema.names)), OPEN, dtype=np.int32)
     codes[:, list(fixed)] = levels
     ones = np.ones(len(profiles))

@@ -96,7 +96,7 @@ def support_of(study: Study) -> Support:
         rows_experimental=int(rows[0]),
         rows_observational=None if study.observational is None else int(rows[1]),
         people=_share(totals[enough].sum(), totals.sum()),
-        profiles=float(enough.sum()) / study.schema.exact_size,
+        profiles=float(enough.sum()) / study.schema.n_profiles,
         queries=queries,
         queries_examined=examined,
         queries_drawn=drawn,
@@ -109,7 +109,7 @@ def support_of(study: Study) -> Support:
 
 def _query_share(study: Study, totals: FloatArray) -> tuple[float, int, bool]:
     """Share of queries with enough rows, how many were examined, and whether they were drawn."""
-    if study.schema.mask_size > _LISTED_QUERIES:
+    if study.schema.n_queries > _LISTED_QUERIES:
         enough = _drawn_with_enough(study, totals)
         return float(enough.mean()), len(enough), True
     sums = lattice.roll_up(study.schema, study.profiles, totals)

@@ -23,7 +23,7 @@ import numpy as np
 
 from pnsight._typing import FloatArray
 from pnsight.data.law import Law
-from pnsight.errors import AssumptionError, did_you_mean, listed
+from pnsight.errors import AssumptionError, did_you_mean, join_names
 
 MONOTONE, EXOGENOUS = "monotone", "exogenous"
 
@@ -46,7 +46,7 @@ def read_assumptions(assume: AssumeLike) -> tuple[str, ...]:
     found = {name.strip() for name in names if name.strip()}
     for name in sorted(found - set(ASSUMPTIONS)):
         raise AssumptionError(
-            f"no assumption is called {name!r}; known: {listed(ASSUMPTIONS)}." + did_you_mean(name, ASSUMPTIONS)
+            f"no assumption is called {name!r}; known: {join_names(ASSUMPTIONS)}." + did_you_mean(name, ASSUMPTIONS)
         )
     return tuple(name for name in ASSUMPTIONS if name in found)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from pnsight._typing import FloatArray
 from pnsight.data.law import Law
-from pnsight.errors import QuantityError, did_you_mean, listed
+from pnsight.errors import QuantityError, did_you_mean, join_names
 from pnsight.estimands.assumptions import ALIKE, EXOGENOUS, MONOTONE, AssumeLike, impose, read_assumptions
 from pnsight.estimands.closed_forms import QUANTITIES, Ends, given, pns
 from pnsight.estimands.events import true_value
@@ -129,7 +129,7 @@ def asking(
     if quantity not in (*QUANTITIES, BENEFIT):
         known = (*QUANTITIES, BENEFIT)
         raise QuantityError(
-            f"no quantity is called {quantity!r}; known: {listed(known)}." + did_you_mean(quantity, known)
+            f"no quantity is called {quantity!r}; known: {join_names(known)}." + did_you_mean(quantity, known)
         )
     if quantity == BENEFIT and payoffs is None:
         raise QuantityError(
@@ -142,7 +142,7 @@ def asking(
             "them out."
         )
     if refine not in get_args(Refine):
-        raise QuantityError(f"refine is {refine!r}; expected one of {listed(map(repr, get_args(Refine)))}.")
+        raise QuantityError(f"refine is {refine!r}; expected one of {join_names(map(repr, get_args(Refine)))}.")
     chosen: Any = refine
     return Question(quantity, None if payoffs is None else Payoffs.of(payoffs), read_assumptions(assume), chosen)
 

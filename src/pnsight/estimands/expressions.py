@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pnsight.errors import QuantityError, listed
+from pnsight.errors import QuantityError, join_names
 
 _COMPARE: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq,
@@ -54,7 +54,7 @@ def _value(node: ast.expr, people: Mapping[str, npt.NDArray[Any]], statement: st
         case ast.Name(id=name) if name in people:
             return people[name]
         case ast.Name(id=name):
-            raise QuantityError(f"the statement {statement!r} names {name!r}; it may name {listed(people)}.")
+            raise QuantityError(f"the statement {statement!r} names {name!r}; it may name {join_names(people)}.")
         case ast.Constant(value=int() | float() as number):
             return np.asarray(number)
         case ast.BoolOp(op=op, values=values):

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from pnsight import _markup as markup
-from pnsight._progress import Progress, silent
+from pnsight._progress import Progress, no_progress
 from pnsight._typing import FloatArray
 from pnsight.data.law import Law
-from pnsight.data.schema import Codes, QueryLike, Schema
-from pnsight.data.study import People, Study, refuse_unknown_people
+from pnsight.data.schema import Codes, Schema
+from pnsight.data.study import People, Study, validate_population
 from pnsight.errors import ModelError, QueryError
 from pnsight.estimands import asking
 from pnsight.estimands.assumptions import EXOGENOUS, AssumeLike
@@ -25,6 +25,7 @@ from pnsight.estimands.payoffs import PayoffsLike
 from pnsight.estimands.resolve import settle
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import BoundTable
+from pnsight.queries.query import QueryLike, encode, format_queries
 
 if TYPE_CHECKING:
     from pnsight.diagnostics.assumption_tests import AssumptionTest
@@ -47,7 +48,7 @@ class Model(ABC):
     study_: Study
 
     @abstractmethod
-    def fit(self, study: Study, progress: Progress = silent) -> Self:
+    def fit(self, study: Study, progress: Progress = no_progress) -> Self:
         """Learn from the study."""
 
     @abstractmethod
@@ -139,7 +140,7 @@ class Model(ABC):
 
     def validate_population(self, population: str) -> None:
         """Refuse people that the model cannot be asked about."""
-        refuse_unknown_people(population)
+        validate_population(population)
         if population not in self.populations:
             own = f"those of the {self.populations[0]} table" if self.populations else "the people it was fitted to"
             raise QueryError(
@@ -206,7 +207,7 @@ class LawModel(Model):
 
     def law(self, queries: QueryLike = None) -> Law:
         """The law of each query."""
-        codes = self.schema.encode(queries)
+        codes = encode(self.schema, queries)
         return self.law_given(codes, self.counts(codes))
 
     def raw_ends(self, codes: Codes, quantity: str = "pns") -> FloatArray:
@@ -224,11 +225,11 @@ class LawModel(Model):
         refine: Refine = "none",
     ) -> BoundTable:
         """Bounds on a quantity for each query, as `Model.bounds` says."""
-        codes = self.schema.encode(queries)
+        codes = encode(self.schema, queries)
         question = asking(quantity, payoffs, assume, refine, otherwise=self.quantity)
         notes, counts = self.notes(codes, question), self.counts(codes)
         lower, upper, status = settle(*self.ends_given(codes, counts, question), within=question.span)
-        table = self.schema.format(codes), lower, upper, *support(counts), status
+        table = format_queries(self.schema, codes), lower, upper, *support(counts), status
         return BoundTable(question.quantity, *table, notes=notes)
 
 

@@ -20,11 +20,11 @@ from safetensors import SafetensorError
 from safetensors import numpy as safetensors_numpy
 
 from pnsight._files import replacing
-from pnsight._plain import refuse_unlike
+from pnsight._plain import validate_type
 from pnsight._version import __version__
 from pnsight.data.schema import Covariate, Schema
 from pnsight.data.study import Study, Withheld
-from pnsight.errors import ModelError, OutputError, PnsightError, listed
+from pnsight.errors import ModelError, OutputError, PnsightError, join_names
 from pnsight.models import ExactMLP, MaskMLP, Model, PlugIn, ResponseTypeModel
 
 FORMAT = "pnsight-model"
@@ -148,14 +148,14 @@ def _read(path: Path) -> tuple[_ModelData, type[Model], dict[str, np.ndarray[Any
     if kind is None:
         raise ModelError(
             f"{str(path)!r} holds a model of kind {description['model']!r}; this pnsight {__version__} knows "
-            f"{listed(MODELS)}. Upgrade pnsight or fit the model again."
+            f"{join_names(MODELS)}. Upgrade pnsight or fit the model again."
         )
     return description, kind, _arrays(path / description["arrays"])
 
 
 def _restored(kind: type[Model], description: _ModelData, arrays: dict[str, np.ndarray[Any, Any]]) -> Model:
     model = _unfitted(kind, description["parameters"])
-    refuse_unlike(description["learned"], kind.learns, "learned")
+    validate_type(description["learned"], kind.learns, "learned")
     learned = {key.removeprefix("model."): value for key, value in arrays.items() if key.startswith("model.")}
     return model.restore(_study_in(description["study"], arrays), description["learned"], learned)
 
@@ -164,7 +164,7 @@ def _unfitted(kind: type[Model], parameters: dict[str, Any]) -> Model:
     """A model with these parameters, as strict as `fit`."""
     for name, expected in get_type_hints(kind.__init__).items():
         if name in parameters and not is_dataclass(expected):
-            refuse_unlike(parameters[name], expected, f"parameters.{name}")
+            validate_type(parameters[name], expected, f"parameters.{name}")
     model = kind.from_parameters(parameters)
     try:
         model.validate_parameters()
@@ -191,7 +191,7 @@ def _description(path: Path) -> _ModelData:
             f"model {str(path)!r} has format {description.get('format_version')!r}, this pnsight {__version__} reads "
             f"format {FORMAT_VERSION}; fit the model again, or use the pnsight {writer} that wrote it."
         )
-    refuse_unlike(description, _ModelData, "model.json")
+    validate_type(description, _ModelData, "model.json")
     found: _ModelData = description  # type: ignore[assignment]
     return found
 
@@ -254,7 +254,7 @@ def _study_out(study: Study) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, 
 def _study_in(description: _StudyData, arrays: dict[str, np.ndarray[Any, Any]]) -> Study:
     schema = Schema(tuple(_covariate_in(covariate) for covariate in description["covariates"]))
     if len(set(schema.names)) < len(schema.names):
-        raise ValueError(f"two covariates have the same name: {listed(schema.names)}")
+        raise ValueError(f"two covariates have the same name: {join_names(schema.names)}")
     profiles, counts = arrays["profiles"], arrays["counts"]
     width = 4 if description["experiment_alone"] else 8
     if profiles.shape != (len(profiles), len(schema.names)) or counts.shape != (len(profiles), width):
@@ -287,8 +287,8 @@ def _covariate_out(covariate: Covariate) -> dict[str, Any]:
     description: dict[str, Any] = {"name": covariate.name, "levels": list(covariate.levels)}
     if covariate.edges is not None:
         description["edges"] = [edge if math.isfinite(edge) else None for edge in covariate.edges]
-    if covariate.merged:
-        description["merged"] = list(covariate.merged)
+    if covariate.rare_levels:
+        description["merged"] = list(covariate.rare_levels)
     return description
 
 

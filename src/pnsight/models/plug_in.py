@@ -8,13 +8,13 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from pnsight._progress import Progress, silent
+from pnsight._progress import Progress, no_progress
 from pnsight._text import percent
 from pnsight._typing import FloatArray
 from pnsight.data.law import Law
 from pnsight.data.schema import Codes
 from pnsight.data.study import People, Study
-from pnsight.errors import ModelError, listed
+from pnsight.errors import ModelError, join_names
 from pnsight.estimands.closed_forms import Ends
 from pnsight.estimands.estimand import Question, refuse_to_fit
 from pnsight.estimands.resolve import ROUNDING
@@ -57,7 +57,7 @@ class PlugIn(LawModel):
         "it. It gives no intervals."
     )
 
-    def fit(self, study: Study, progress: Progress = silent) -> Self:
+    def fit(self, study: Study, progress: Progress = no_progress) -> Self:
         """Keep the study; there is nothing else to learn."""
         self.validate_parameters()
         self.study_ = study
@@ -68,7 +68,9 @@ class PlugIn(LawModel):
         refuse_to_fit(self.quantity)
         for name, allowed in _CHOICES.items():
             if getattr(self, name) not in allowed:
-                raise ModelError(f"{name} is {getattr(self, name)!r}; expected one of {listed(map(repr, allowed))}.")
+                raise ModelError(
+                    f"{name} is {getattr(self, name)!r}; expected one of {join_names(map(repr, allowed))}."
+                )
         if self.mix == "rows" and self.population != "observational":
             raise ModelError(
                 f"population {self.population!r} says whose profiles to weigh by, but mix 'rows' weighs none; "

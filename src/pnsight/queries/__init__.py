@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import lazy_loader
 
 if TYPE_CHECKING:
-    from pnsight.queries import bound_table, lattice
+    from pnsight.queries import bound_table, lattice, query
 
-__getattr__, __dir__, _ = lazy_loader.attach(__name__, submodules=["bound_table", "lattice"])
+__getattr__, __dir__, _ = lazy_loader.attach(__name__, submodules=["bound_table", "lattice", "query"])
 
-__all__ = ["bound_table", "lattice"]
+__all__ = ["bound_table", "lattice", "query"]

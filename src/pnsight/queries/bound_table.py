@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from pnsight._tabular import Tabular
 from pnsight._typing import FloatArray
-from pnsight.data.study import MOST_ROWS
-from pnsight.errors import QueryError, or_a_share
+from pnsight.data.study import MAX_ROWS
+from pnsight.errors import QueryError, percent_hint
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,22 +99,55 @@ class BoundTable(Tabular):
         return replace(self, queries=[self.queries[row] for row in rows], kept=kept, **per_row)
 
 
-def refuse_level(level: float) -> None:
-    """Refuse a number that is no confidence of intervals: for 0 they would have no length, for 1 no end."""
+def validate_level(level: float) -> None:
+    """Check that a number can be the confidence level of intervals: at 0 they have no length, at 1 no end.
+
+    Parameters
+    ----------
+    level
+        The confidence level, strictly between 0 and 1.
+
+    Raises
+    ------
+    QueryError
+        If it is not.
+    """
     if not 0.5 < (1 + level) / 2 < 1:
         raise QueryError(
-            f"the confidence of the intervals is {level:g}; give a number between 0 and 1{or_a_share(level)}"
+            f"the confidence of the intervals is {level:g}; give a number between 0 and 1{percent_hint(level)}"
         )
 
 
 def plain_numbers(values: FloatArray) -> list[float | None]:
-    """Python numbers, None for what is missing."""
+    """Convert numbers to plain Python.
+
+    Parameters
+    ----------
+    values : shape (rows,)
+        Numbers.
+
+    Returns
+    -------
+    list
+        The numbers, None for NaN.
+    """
     plain = values.astype(object)
     plain[np.isnan(values)] = None
     return list(plain)
 
 
 def plain_counts(values: FloatArray) -> list[float | int]:
-    """Whole numbers as integers; weighted counts, and those too large to be exact, stay as they are."""
-    whole = (values <= MOST_ROWS).all() and (values == np.floor(values)).all()
+    """Convert counts to plain Python.
+
+    Parameters
+    ----------
+    values : shape (rows,)
+        Numbers of rows.
+
+    Returns
+    -------
+    list
+        Integers if all are whole and small enough to be exact, else floats.
+    """
+    whole = (values <= MAX_ROWS).all() and (values == np.floor(values)).all()
     return list((values.astype(np.int64) if whole else values).tolist())

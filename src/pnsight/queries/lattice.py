@@ -1,7 +1,7 @@
-"""The lattice of queries: from values of profiles to sums over the profiles that each query covers.
+"""The lattice of queries: sums of profiles' values over the profiles that match each query.
 
-With levels L1..Ld there are (L1+1)...(Ld+1) queries. All of them together cost one pass of axis sums; a few of
-them are matched against the profiles directly, without enumerating anything.
+With levels L1..Ld there are (L1+1)...(Ld+1) queries. The sums of all of them cost one pass of axis sums; a few queries
+are matched against the profiles directly, without enumerating anything. The parents of a query fix one covariate less.
 """
 
 from __future__ import annotations
@@ -12,61 +12,133 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight._typing import FloatArray
-from pnsight.data.profiles import exact_position
+from pnsight.data.profiles import profile_index
 from pnsight.data.schema import OPEN, OPEN_SYMBOL, Codes, Schema
 from pnsight.errors import LimitError
 
-MOST_QUERIES = 20_000_000
-"""Above this many queries a space is not listed: with its sums it would need several gigabytes."""
+MAX_QUERIES = 20_000_000
+"""Queries that are enumerated at once; more, with their sums, would need several gigabytes."""
 
-_MATCH_CELLS = 4_000_000
-"""Pairs of a query and a profile that are matched at once."""
+_MAX_PAIRS = 4_000_000
+"""Pairs of a query and a profile that are compared at once."""
 
 _MANY_PROFILES = 8192
-"""Profiles from which on queries are matched one by one: each covariate then leaves fewer to look at."""
+"""With more profiles than this, queries are matched one by one: each covariate then leaves fewer profiles."""
 
-_ROLLED_UP = 25
-"""Comparisons of a query's level with a profile's that take as long as one value of the roll-up."""
+_ROLL_UP_COST = 25
+"""Cost of one value of the roll-up, in comparisons of a query's level with a profile's."""
 
-_BEGUN = 4000
-"""Comparisons that take as long as to begin a pass over one column."""
+_PASS_COST = 4000
+"""Cost of starting a pass over one column, in the same unit."""
 
 
-def exact_queries(schema: Schema) -> Codes:
-    """All profiles, the last covariate varying fastest; shape (profiles, covariates)."""
+def all_profiles(schema: Schema) -> Codes:
+    """Enumerate all profiles.
+
+    Parameters
+    ----------
+    schema
+        The covariates.
+
+    Returns
+    -------
+    array of int32, shape (profiles, covariates)
+        Their codes, the last covariate varying fastest.
+
+    Raises
+    ------
+    LimitError
+        If there are more than `MAX_QUERIES`.
+    """
     return _grid(schema, schema.shape)
 
 
-def mask_queries(schema: Schema) -> Codes:
-    """All queries, open last on each axis; shape (queries, covariates)."""
+def all_queries(schema: Schema) -> Codes:
+    """Enumerate all queries.
+
+    Parameters
+    ----------
+    schema
+        The covariates.
+
+    Returns
+    -------
+    array of int32, shape (queries, covariates)
+        Their codes, the last covariate varying fastest, and open after the levels of each covariate.
+
+    Raises
+    ------
+    LimitError
+        If there are more than `MAX_QUERIES`.
+    """
     codes = _grid(schema, tuple(levels + 1 for levels in schema.shape))
     codes[codes == np.array(schema.shape, dtype=np.int32)] = OPEN
     return codes
 
 
-SPACES = {"exact": exact_queries, "mask": mask_queries}
-"""Whole query spaces by the name the command line gives them."""
+SPACES = {"exact": all_profiles, "mask": all_queries}
+"""Query spaces by their name on the command line."""
 
 
-def one_open(profile: str) -> list[str]:
-    """A compact profile, then the same with each covariate left open in turn."""
+def profile_and_parents(profile: str) -> list[str]:
+    """List a profile in the short form, and its parents.
+
+    Parameters
+    ----------
+    profile
+        One character for each covariate.
+
+    Returns
+    -------
+    list of str
+        The profile, then the same with each covariate left open in turn.
+    """
     return [profile, *(profile[:j] + OPEN_SYMBOL + profile[j + 1 :] for j in range(len(profile)))]
 
 
-def one_less_fixed(query: npt.NDArray[np.int32]) -> Codes:
-    """A query, then the same with each covariate that it fixes left open in turn; shape (1 + fixed, covariates)."""
+def query_and_parents(query: npt.NDArray[np.int32]) -> Codes:
+    """List a query and its parents.
+
+    Parameters
+    ----------
+    query : shape (covariates,)
+        Codes of one query.
+
+    Returns
+    -------
+    array of int32, shape (1 + covariates that it fixes, covariates)
+        The query, then the same with each covariate that it fixes left open in turn.
+    """
     fixed = np.flatnonzero(query != OPEN)
     codes = np.tile(query, (1 + len(fixed), 1))
     codes[1 + np.arange(len(fixed)), fixed] = OPEN
     return codes
 
 
-def general_queries(schema: Schema, most_fixed: int) -> Codes:
-    """All queries that fix no more than so many covariates, those that fix fewest first."""
-    _refuse_too_many(schema, general_size(schema, most_fixed))
+def queries_fixing_at_most(schema: Schema, max_fixed: int) -> Codes:
+    """Enumerate the queries that fix few covariates.
+
+    Parameters
+    ----------
+    schema
+        The covariates.
+    max_fixed
+        Largest number of covariates that a query fixes.
+
+    Returns
+    -------
+    array of int32, shape (queries, covariates)
+        Their codes, those that fix fewest covariates first.
+
+    Raises
+    ------
+    LimitError
+        If there are more than `MAX_QUERIES`.
+    """
+    _check_size(schema, n_queries_fixing_at_most(schema, max_fixed))
     width = len(schema.names)
     rows = []
-    for fixed in range(min(most_fixed, width) + 1):
+    for fixed in range(min(max_fixed, width) + 1):
         for places in combinations(range(width), fixed):
             levels = np.array(list(product(*(range(schema.shape[j]) for j in places))), dtype=np.int32)
             block = np.full((len(levels), width), OPEN, dtype=np.int32)
@@ -75,20 +147,52 @@ def general_queries(schema: Schema, most_fixed: int) -> Codes:
     return np.concatenate(rows)
 
 
-def general_size(schema: Schema, most_fixed: int) -> int:
-    """How many queries fix no more than so many covariates."""
-    fixing = [1] + [0] * most_fixed  # queries that fix 0, 1, ... of the covariates seen so far
+def n_queries_fixing_at_most(schema: Schema, max_fixed: int) -> int:
+    """Count the queries that fix few covariates.
+
+    Parameters
+    ----------
+    schema
+        The covariates.
+    max_fixed
+        Largest number of covariates that a query fixes.
+
+    Returns
+    -------
+    int
+        The number of queries, without enumerating them.
+    """
+    fixing = [1] + [0] * max_fixed  # queries that fix 0, 1, ... of the covariates seen so far
     for levels in schema.shape:
         fixing = [fixing[0], *(more + levels * fewer for fewer, more in pairwise(fixing))]
     return sum(fixing)
 
 
 def roll_up(schema: Schema, profiles: Codes, values: FloatArray) -> FloatArray:
-    """Sums over every query's profiles, shape (queries, k), in the order of `mask_queries`.
+    """Sum values of profiles over the profiles that match each of all queries.
 
-    `values` has shape (profiles, k). Each axis gets its open entry as the sum over its levels, in place.
+    Each axis of the cube of profiles gets its open entry as the sum over its levels, in place.
+
+    Parameters
+    ----------
+    schema
+        The covariates.
+    profiles : shape (profiles, covariates)
+        Codes of profiles; those that are not there count as zero.
+    values : shape (profiles, k)
+        What to sum.
+
+    Returns
+    -------
+    array, shape (queries, k)
+        The sums, in the order of `all_queries`.
+
+    Raises
+    ------
+    LimitError
+        If there are more than `MAX_QUERIES` queries.
     """
-    _refuse_too_many(schema, schema.mask_size)
+    _check_size(schema, schema.n_queries)
     width = values.shape[1]
     if not schema.shape:
         return np.asarray(values.sum(axis=0, keepdims=True))
@@ -101,39 +205,65 @@ def roll_up(schema: Schema, profiles: Codes, values: FloatArray) -> FloatArray:
 
 
 def sum_over(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray) -> FloatArray:
-    """Sums over the profiles that each of the given queries covers, shape (queries, k).
+    """Sum values of profiles over the profiles that match each of some queries.
 
-    Profiles that concern none of the queries are left out first. Then, whichever is least work, all queries are rolled
-    up at once, those that fix the same covariates are summed together in one pass over the profiles, or each is matched
-    against the profiles.
+    Profiles that match none of the queries are left out first; then the cheapest way of summing is taken.
+
+    Parameters
+    ----------
+    schema
+        The covariates.
+    queries : shape (queries, covariates)
+        Codes of queries.
+    profiles : shape (profiles, covariates)
+        Codes of profiles; fastest in column-major order.
+    values : shape (profiles, k)
+        What to sum.
+
+    Returns
+    -------
+    array, shape (queries, k)
+        The sums, zero for queries that no profile matches.
     """
-    some = covered(profiles, _agreed(queries))
+    some = matching_profiles(profiles, _common_restriction(queries))
     if len(queries) == 1:
         return np.asarray(values[some].sum(axis=0, keepdims=True))
     if len(some) < len(profiles):
         profiles, values = profiles[some], values[some]
+    return _sum_cheapest(schema, queries, profiles, values)
+
+
+def _sum_cheapest(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray) -> FloatArray:
+    """Roll up all queries, pass once over the profiles for each pattern of fixed covariates, or match each query."""
     width = max(1, len(schema.names))
     by_matching = len(queries) * len(profiles) * width
-    one_pass = (len(profiles) + _BEGUN) * (width + values.shape[1])
+    one_pass = (len(profiles) + _PASS_COST) * (width + values.shape[1])
     if by_matching <= one_pass:
-        return _matched(queries, profiles, values)
-    alike = _fixing_alike(queries)
-    by_pass = len(alike) * one_pass
-    by_roll_up = _ROLLED_UP * schema.mask_size * values.shape[1]
-    if schema.mask_size <= MOST_QUERIES and by_roll_up < min(by_matching, by_pass):
-        return roll_up(schema, profiles, values)[_position(schema, queries)]
+        return _sum_by_matching(queries, profiles, values)
+    patterns = _group_by_pattern(queries)
+    by_pass = len(patterns) * one_pass
+    by_roll_up = _ROLL_UP_COST * schema.n_queries * values.shape[1]
+    if schema.n_queries <= MAX_QUERIES and by_roll_up < min(by_matching, by_pass):
+        return roll_up(schema, profiles, values)[_query_index(schema, queries)]
     if by_matching <= by_pass:
-        return _matched(queries, profiles, values)
+        return _sum_by_matching(queries, profiles, values)
+    return _sum_by_pattern(schema, patterns, queries, profiles, values)
+
+
+def _sum_by_pattern(
+    schema: Schema, patterns: list[npt.NDArray[np.intp]], queries: Codes, profiles: Codes, values: FloatArray
+) -> FloatArray:
+    """Sums in one pass over the profiles for each pattern of fixed covariates."""
     sums = np.zeros((len(queries), values.shape[1]))
-    for rows in alike:
+    for rows in patterns:
         fixed = np.flatnonzero(queries[rows[0]] != OPEN)
         part = Schema(tuple(schema.covariates[j] for j in fixed))
-        sums[rows] = _sum_over_alike(part, queries[rows][:, fixed], profiles[:, fixed], values)
+        sums[rows] = _sum_by_profile_index(part, queries[rows][:, fixed], profiles[:, fixed], values)
     return sums
 
 
-def _fixing_alike(queries: Codes) -> list[npt.NDArray[np.intp]]:
-    """Positions of queries, those that fix the same covariates together."""
+def _group_by_pattern(queries: Codes) -> list[npt.NDArray[np.intp]]:
+    """Positions of the queries, those that fix the same covariates in one array."""
     if not queries.size:
         return [np.arange(len(queries))] if len(queries) else []
     packed = np.packbits(queries != OPEN, axis=1)  # a pattern is a few bytes, which sort quicker than its columns
@@ -142,37 +272,50 @@ def _fixing_alike(queries: Codes) -> list[npt.NDArray[np.intp]]:
     return np.split(np.argsort(kind.ravel(), kind="stable"), np.cumsum(number)[:-1])
 
 
-def _sum_over_alike(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray) -> FloatArray:
-    """Sums for queries that fix every covariate of the schema."""
-    if schema.exact_size <= np.iinfo(np.int64).max:
-        at, present = exact_position(schema, queries), exact_position(schema, profiles)
-        return _looked_up(at, present, values, schema.exact_size)
-    return _matched(queries, profiles, values)
+def _sum_by_profile_index(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray) -> FloatArray:
+    """Sums for queries that fix every covariate of the schema, found by the index of their profile."""
+    if schema.n_profiles <= np.iinfo(np.int64).max:
+        at, present = profile_index(schema, queries), profile_index(schema, profiles)
+        return _sum_by_index(at, present, values, schema.n_profiles)
+    return _sum_by_matching(queries, profiles, values)
 
 
-def _matched(queries: Codes, profiles: Codes, values: FloatArray) -> FloatArray:
-    """Sums found by matching each query against each profile: several queries at once where profiles are few."""
+def _sum_by_matching(queries: Codes, profiles: Codes, values: FloatArray) -> FloatArray:
+    """Sums by matching each query against each profile: several queries at once where profiles are few."""
     sums = np.zeros((len(queries), values.shape[1]))
     if len(profiles) > _MANY_PROFILES:
         for row, query in enumerate(queries):
-            sums[row] = values[covered(profiles, query)].sum(axis=0)
+            sums[row] = values[matching_profiles(profiles, query)].sum(axis=0)
         return sums
-    step = max(1, _MATCH_CELLS // max(1, len(profiles)))
+    step = max(1, _MAX_PAIRS // max(1, len(profiles)))
     for start in range(0, len(queries), step):
-        sums[start : start + step] = match(queries[start : start + step], profiles) @ values
+        sums[start : start + step] = membership_matrix(queries[start : start + step], profiles) @ values
     return sums
 
 
-def _agreed(queries: Codes) -> npt.NDArray[np.int32]:
-    """The query that fixes what all of these fix alike: profiles outside it concern none of them."""
+def _common_restriction(queries: Codes) -> npt.NDArray[np.int32]:
+    """The query that fixes what all of these fix to the same level: profiles outside it match none of them."""
     if not len(queries):
         return np.full(queries.shape[1], OPEN, dtype=np.int32)
     alike = (queries == queries[0]).all(axis=0)
     return np.where(alike, queries[0], np.int32(OPEN))
 
 
-def covered(profiles: Codes, query: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:
-    """Which of the profiles one query covers, in order; quickest if the profiles are kept column by column."""
+def matching_profiles(profiles: Codes, query: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:
+    """Find the profiles that match a query.
+
+    Parameters
+    ----------
+    profiles : shape (profiles, covariates)
+        Codes of profiles; fastest in column-major order.
+    query : shape (covariates,)
+        Codes of one query.
+
+    Returns
+    -------
+    array of int, shape (matches,)
+        Their positions, in order.
+    """
     fixed = np.flatnonzero(query != OPEN)
     if not len(fixed):
         return np.arange(len(profiles))
@@ -182,8 +325,10 @@ def covered(profiles: Codes, query: npt.NDArray[np.int32]) -> npt.NDArray[np.int
     return rows
 
 
-def _looked_up(asked: npt.NDArray[np.intp], present: npt.NDArray[np.intp], values: FloatArray, size: int) -> FloatArray:
-    """Sums over the profiles of exactly the number asked for, zero where there is none; numbers are below `size`."""
+def _sum_by_index(
+    asked: npt.NDArray[np.intp], present: npt.NDArray[np.intp], values: FloatArray, size: int
+) -> FloatArray:
+    """Sums of the values whose index is asked for, zero where there are none; every index is below `size`."""
     if size <= len(present):
         return np.stack([np.bincount(present, column, size)[asked] for column in values.T], axis=1)
     numbers, place = np.unique(present, return_inverse=True)
@@ -194,8 +339,21 @@ def _looked_up(asked: npt.NDArray[np.intp], present: npt.NDArray[np.intp], value
     return np.asarray(sums[np.where(found, at, len(numbers))])
 
 
-def match(queries: Codes, profiles: Codes) -> FloatArray:
-    """One where the query covers the profile, shape (queries, profiles)."""
+def membership_matrix(queries: Codes, profiles: Codes) -> FloatArray:
+    """Indicate which profiles match which queries.
+
+    Parameters
+    ----------
+    queries : shape (queries, covariates)
+        Codes of queries.
+    profiles : shape (profiles, covariates)
+        Codes of profiles.
+
+    Returns
+    -------
+    array of float, shape (queries, profiles)
+        One where the profile matches the query, zero elsewhere.
+    """
     covers = np.ones((len(queries), len(profiles)), dtype=bool)
     for asked, present in zip(queries.T, profiles.T, strict=True):
         if (asked != OPEN).any():
@@ -203,8 +361,8 @@ def match(queries: Codes, profiles: Codes) -> FloatArray:
     return covers.astype(np.float64)
 
 
-def _position(schema: Schema, queries: Codes) -> npt.NDArray[np.intp]:
-    """Row of each query in the order of `mask_queries`."""
+def _query_index(schema: Schema, queries: Codes) -> npt.NDArray[np.intp]:
+    """Row of each query in the order of `all_queries`."""
     levels = np.array(schema.shape, dtype=np.int32)
     if not len(levels):
         return np.zeros(len(queries), dtype=np.intp)
@@ -214,7 +372,7 @@ def _position(schema: Schema, queries: Codes) -> npt.NDArray[np.intp]:
 
 def _grid(schema: Schema, shape: tuple[int, ...]) -> Codes:
     size = int(np.prod(shape, dtype=object))
-    _refuse_too_many(schema, size)
+    _check_size(schema, size)
     codes = np.empty((size, len(shape)), dtype=np.int32)
     number, stride = np.arange(size, dtype=np.int32), size
     for j, levels in enumerate(shape):
@@ -223,9 +381,9 @@ def _grid(schema: Schema, shape: tuple[int, ...]) -> Codes:
     return codes
 
 
-def _refuse_too_many(schema: Schema, size: int) -> None:
-    if size > MOST_QUERIES:
+def _check_size(schema: Schema, size: int) -> None:
+    if size > MAX_QUERIES:
         raise LimitError(
-            f"{len(schema.names)} covariates make {size:,} queries, more than the {MOST_QUERIES:,} that are listed "
+            f"{len(schema.names)} covariates make {size:,} queries, more than the {MAX_QUERIES:,} that are listed "
             "at once; name the queries you want, ask for --space observed, or use fewer covariates."
         )

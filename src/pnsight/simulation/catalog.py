@@ -15,7 +15,7 @@ import numpy as np
 
 from pnsight._typing import FloatArray
 from pnsight.data.schema import Codes
-from pnsight.errors import PopulationError, did_you_mean, listed
+from pnsight.errors import PopulationError, did_you_mean, join_names
 from pnsight.simulation.random_populations import KINDS, random_population
 from pnsight.simulation.structural import RESPONSES, CovariateNetwork, Equation, Population
 
@@ -207,7 +207,7 @@ def get(name: str) -> Population:
         return random_population(kind, int(seed))
     if name not in _CATALOG:
         raise PopulationError(
-            f"no population is called {name!r}; there are {listed(NAMES)}, and random ones written kind:seed "
-            f"with a kind among {listed(KINDS)}, such as tree:7." + did_you_mean(name, NAMES)
+            f"no population is called {name!r}; there are {join_names(NAMES)}, and random ones written kind:seed "
+            f"with a kind among {join_names(KINDS)}, such as tree:7." + did_you_mean(name, NAMES)
         )
     return _CATALOG[name]()

@@ -17,7 +17,7 @@ import numpy as np
 
 from pnsight._typing import FloatArray
 from pnsight.data.schema import Codes
-from pnsight.errors import PopulationError, did_you_mean, listed
+from pnsight.errors import PopulationError, did_you_mean, join_names
 from pnsight.simulation.structural import CovariateNetwork, Population
 
 Score: TypeAlias = Callable[[FloatArray], FloatArray]
@@ -81,7 +81,7 @@ def random_population(kind: str, seed: int, covariates: int = 10) -> Population:
     """The random population of that kind and seed, with that many binary covariates."""
     if kind not in KINDS:
         raise PopulationError(
-            f"no kind of population is called {kind!r}; there are {listed(KINDS)}." + did_you_mean(kind, KINDS)
+            f"no kind of population is called {kind!r}; there are {join_names(KINDS)}." + did_you_mean(kind, KINDS)
         )
     rng = np.random.default_rng([KINDS.index(kind), seed, covariates])
     population = _draw(kind, seed, covariates, rng)

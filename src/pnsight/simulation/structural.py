@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from pnsight._typing import FloatArray
 from pnsight.data.law import RESPONSE_TYPES, Law
-from pnsight.data.profiles import distinct
-from pnsight.data.schema import Codes, QueryLike, Schema
+from pnsight.data.profiles import distinct_profiles
+from pnsight.data.schema import Codes, Schema
 from pnsight.data.study import Study, cell_counts
 from pnsight.errors import LimitError, PopulationError
 from pnsight.estimands import asking
@@ -30,6 +30,7 @@ from pnsight.estimands.payoffs import PayoffsLike
 from pnsight.estimands.resolve import settle
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import BoundTable
+from pnsight.queries.query import QueryLike, encode, format_queries
 
 Equation: TypeAlias = Callable[[Codes, Codes], FloatArray]
 """From profiles (n, covariates) and hidden states (m, hidden) to probabilities of shape (n, m) or (n, m, 4)."""
@@ -126,19 +127,19 @@ class Population:
     def mixture(self, queries: QueryLike) -> tuple[FloatArray, FloatArray]:
         """Mass of each query, shape (queries,), and its shares of the response types, shape (queries, 8)."""
         profiles, weighted = self._weighted_types
-        sums = lattice.sum_over(self.schema, self.schema.encode(queries), profiles, weighted)
+        sums = lattice.sum_over(self.schema, encode(self.schema, queries), profiles, weighted)
         mass = sums.sum(axis=1)
         shares = np.divide(sums, mass[:, None], out=np.full(sums.shape, np.nan), where=mass[:, None] > 0)
         return mass, shares
 
     @cached_property
     def _weighted_types(self) -> tuple[Codes, FloatArray]:
-        if self.schema.exact_size > _MOST_PROFILES:
+        if self.schema.n_profiles > _MOST_PROFILES:
             raise LimitError(
-                f"population {self.name!r} has {self.schema.exact_size:,} profiles, more than the {_MOST_PROFILES:,} "
+                f"population {self.name!r} has {self.schema.n_profiles:,} profiles, more than the {_MOST_PROFILES:,} "
                 "that are summed exactly; ask for the law of single profiles instead."
             )
-        profiles = lattice.exact_queries(self.schema)
+        profiles = lattice.all_profiles(self.schema)
         return profiles, self.covariates.mass(profiles)[:, None] * self.types(profiles)
 
     def law(self, queries: QueryLike = None) -> Law:
@@ -164,11 +165,11 @@ class Population:
         refine: Refine = "none",
     ) -> BoundTable:
         """The bounds that unlimited data would give; `payoffs` and `refine` are those of `Model.bounds`."""
-        codes, question = self.schema.encode(queries), asking(quantity, payoffs, refine=refine)
+        codes, question = encode(self.schema, queries), asking(quantity, payoffs, refine=refine)
         ends = self._refined(codes, question) if question.refined else question.ends(self.law(codes))
         lower, upper, status = settle(*ends, within=question.span)
         everyone = np.full(len(codes), np.inf)
-        table = self.schema.format(codes), lower, upper, everyone, everyone, status
+        table = format_queries(self.schema, codes), lower, upper, everyone, everyone, status
         return BoundTable(question.quantity, *table, notes=question.notes)
 
     def _refined(self, codes: Codes, question: Question) -> Ends:
@@ -198,7 +199,7 @@ class Population:
         """The same rows as `tables`, counted."""
         _check_sizes(experimental, observational, assignment)
         rows = self._rows(experimental, seed, 0, assignment), self._rows(observational, seed, 1, None)
-        profiles, place = distinct(self.schema, np.concatenate([profiles for profiles, _, _ in rows]))
+        profiles, place = distinct_profiles(self.schema, np.concatenate([profiles for profiles, _, _ in rows]))
         places = place[:experimental], place[experimental:]
         counts = [cell_counts(at, len(profiles), x, y) for at, (_, x, y) in zip(places, rows, strict=True)]
         return Study(self.schema, profiles, counts[0], counts[1])
@@ -208,7 +209,7 @@ class Population:
     ) -> tuple[Codes, npt.NDArray[np.int8], npt.NDArray[np.int8]]:
         rng = np.random.default_rng([seed, table])
         profiles = self.covariates.draw(rng, rows)
-        present, place = distinct(self.schema, profiles)
+        present, place = distinct_profiles(self.schema, profiles)
         edges = np.cumsum(self.types(present), axis=1)[:, :-1]
         kind = RESPONSE_TYPES[(rng.random(rows)[:, None] >= edges[place]).sum(axis=1)]
         x = kind[:, 0] if assignment is None else rng.random(rows) < assignment

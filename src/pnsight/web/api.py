@@ -11,6 +11,7 @@ from pnsight._text import as_records
 from pnsight._version import __version__
 from pnsight.decisions import Questions, ask, decided
 from pnsight.errors import QueryError
+from pnsight.queries.query import encode
 from pnsight.web.api_fields import (
     AskAddress,
     AskAnswer,
@@ -147,7 +148,7 @@ def _model(explorer: Explorer) -> dict[str, Any]:
 
 
 def _bounds(explorer: Explorer, queries: list[Any], asked: Asked) -> dict[str, Any]:
-    found = explorer.bounds(explorer.schema.encode(queries), _arguments(explorer, asked))
+    found = explorer.bounds(encode(explorer.schema, queries), _arguments(explorer, asked))
     return {
         "quantity": found.quantity,
         "level": found.level,
@@ -157,7 +158,7 @@ def _bounds(explorer: Explorer, queries: list[Any], asked: Asked) -> dict[str, A
 
 
 def _decide(explorer: Explorer, queries: list[Any], asked: Ruled) -> dict[str, Any]:
-    answers = explorer.bounds(explorer.schema.encode(queries), _arguments(explorer, asked))
+    answers = explorer.bounds(encode(explorer.schema, queries), _arguments(explorer, asked))
     found = decided(answers, asked.threshold, asked.cautious)
     return {
         "quantity": answers.quantity,

@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
 
+from pnsight.queries.query import example_query
 from pnsight.web.context import Site
 
 
@@ -43,7 +44,7 @@ class ApiPage:
     async def page(self, request: Request) -> Response:
         """All ways to ask."""
         state, _ = self.site.read(request)
-        example = self.site.explorer.schema.example()
+        example = example_query(self.site.explorer.schema)
         return self.site.render.page(
             "api.html",
             state,

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pnsight._version import __version__
-from pnsight.errors import LimitError, PnsightError, or_a_share
+from pnsight.errors import LimitError, PnsightError, percent_hint
 from pnsight.models import Model
 from pnsight.web import api
 from pnsight.web.api_page import ApiPage
@@ -104,5 +104,5 @@ def _told(problem: Any) -> str:
     """One thing that is wrong with a field, as text."""
     place = ".".join(str(part) for part in problem["loc"] if part not in ("body", "query")) or "the request"
     limit = problem.get("ctx", {}).get("lt", problem.get("ctx", {}).get("le"))
-    meant = or_a_share(float(problem["input"])) if limit == 1 else ""
+    meant = percent_hint(float(problem["input"])) if limit == 1 else ""
     return f"{place}: {problem['msg']}{meant}"

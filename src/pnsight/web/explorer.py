@@ -42,7 +42,7 @@ class Explorer:
     @property
     def many_profiles(self) -> bool:
         """Whether profiles are too many to list: many queries are then not answered from one sum over all."""
-        return self.schema.exact_size > MOST_LISTED
+        return self.schema.n_profiles > MOST_LISTED
 
     def decision(self, state: State) -> Decisions:
         """The decision for the people of a state."""

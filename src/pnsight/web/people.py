@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pnsight._tabular import beside
+from pnsight._tabular import prepend_columns
 from pnsight._text import number_of
 from pnsight.data.schema import Codes, Schema
 from pnsight.decisions import Decisions
-from pnsight.errors import LimitError, QueryError, TableError, listed
+from pnsight.errors import LimitError, QueryError, TableError, join_names
+from pnsight.queries.query import encode, encode_columns
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import Options
 
@@ -57,7 +58,7 @@ def decide_about(explorer: Explorer, content: bytes, options: Options) -> People
     codes = _codes(explorer.schema, table)
     found = explorer.decisions(codes, options)
     unused = tuple(name for name in given if name not in explorer.schema.names)
-    return People(found, given, beside(found.columns(), given), unused)
+    return People(found, given, prepend_columns(found.columns(), given), unused)
 
 
 def read_table(content: bytes) -> Table:
@@ -97,7 +98,7 @@ def _refuse_bad_names(header: list[str]) -> None:
         raise TableError(f"column {header.index('') + 1} of the table has no name; name all in the first line.")
     twice = sorted({name for name in header if header.count(name) > 1})
     if twice:
-        raise TableError(f"the table has more than one column called {listed(twice)}; keep one of each.")
+        raise TableError(f"the table has more than one column called {join_names(twice)}; keep one of each.")
 
 
 def _columns(header: list[str], rows: Any) -> Table:
@@ -112,7 +113,7 @@ def _columns(header: list[str], rows: Any) -> Table:
         people.append(row)
         lines.append(begins)
         if len(row) != len(header):
-            has = f"{number_of(len(row), 'value')} for {len(header)} columns: {listed(header)}."
+            has = f"{number_of(len(row), 'value')} for {len(header)} columns: {join_names(header)}."
             uneven.append(f"{_place(len(lines), begins)} has {has}")
         if len(people) > MOST_ROWS:
             raise LimitError(f"the table has more than {MOST_ROWS:,} people, the most that are read here.")
@@ -126,7 +127,7 @@ def _columns(header: list[str], rows: Any) -> Table:
 def _codes(schema: Schema, table: Table) -> Codes:
     """The queries, or everything that is wrong with them."""
     try:
-        return schema.encode_columns(table.columns)
+        return encode_columns(schema, table.columns)
     except QueryError:
         wrong = list(_wrong(schema, table))
         if not wrong:  # it is the names of the columns
@@ -149,7 +150,7 @@ def _wrong(schema: Schema, table: Table) -> Iterator[str]:
 
 def _refusal(schema: Schema, name: str, value: str) -> str:
     try:
-        schema.encode({name: value})
+        encode(schema, {name: value})
     except QueryError as error:
         return str(error)
     return ""

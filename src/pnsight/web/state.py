@@ -17,12 +17,13 @@ import numpy as np
 
 from pnsight.data.schema import OPEN, Codes
 from pnsight.decisions import refuse_threshold, usual_threshold
-from pnsight.errors import PnsightError, QueryError, did_you_mean, listed
+from pnsight.errors import PnsightError, QueryError, did_you_mean, join_names
 from pnsight.estimands.assumptions import read_assumptions
 from pnsight.estimands.estimand import BENEFIT, asking
 from pnsight.estimands.payoffs import LARGEST
 from pnsight.models import Model
-from pnsight.queries.bound_table import refuse_level
+from pnsight.queries.bound_table import validate_level
+from pnsight.queries.query import decode, encode
 from pnsight.web.capabilities import UNIT_PAYOFFS
 from pnsight.web.words import PAYOFFS
 
@@ -154,11 +155,11 @@ class Reader:
 
     def people(self, state: State) -> list[tuple[str, str]]:
         """The covariates that a state fixes, as they stand in an address."""
-        return [(PREFIX + name, level) for name, level in self.schema.query(state.codes[0]).fixed.items()]
+        return [(PREFIX + name, level) for name, level in decode(self.schema, state.codes[0]).fixed.items()]
 
     def _query(self, levels: Mapping[str, str], problems: list[str]) -> tuple[int, ...]:
         try:
-            return tuple(self.schema.encode(levels)[0].tolist())
+            return tuple(encode(self.schema, levels)[0].tolist())
         except QueryError as error:
             if len(levels) == 1:
                 problems.append(str(error))
@@ -203,7 +204,7 @@ def repeated(pairs: Pairs, lists: Collection[str]) -> dict[str, str]:
     for key, value in pairs:
         given.setdefault(key, {})[value] = None
     return {
-        key: f"{key} is given as {listed(map(repr, values))}; give it once."
+        key: f"{key} is given as {join_names(map(repr, values))}; give it once."
         for key, values in given.items()
         if len(values) > 1 and key not in lists
     }
@@ -213,7 +214,7 @@ def one_of(name: str, given: Mapping[str, str], known: Sequence[str]) -> str:
     """One of the words that are known, the first if none is given."""
     word = given.get(name) or known[0]
     if word not in known:
-        raise QueryError(f"{name} is {word!r}; expected {listed(known)}.")
+        raise QueryError(f"{name} is {word!r}; expected {join_names(known)}.")
     return word
 
 
@@ -240,7 +241,7 @@ def _payoffs(given: Mapping[str, str]) -> tuple[float, ...]:
 
 def _level(given: Mapping[str, str]) -> float:
     level = _number(given, "level", LEVEL)
-    refuse_level(level)
+    validate_level(level)
     return level
 
 

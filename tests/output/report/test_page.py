@@ -35,7 +35,7 @@ def evil_study() -> Study:
     counts = np.random.default_rng(1).integers(200, 400, size=(4, 8)).astype(float)
     notes = {"dropped": {f"rows without {EVIL}": 30}, "ignored": (EVIL,), "notes": (EVIL,)}
     names = {"treatment": EVIL, "outcome": EVIL, "treated": EVIL, "success": EVIL}
-    return Study(schema, lattice.exact_queries(schema), counts[:, :4], counts[:, 4:], **names, **notes)
+    return Study(schema, lattice.all_profiles(schema), counts[:, :4], counts[:, 4:], **names, **notes)
 
 
 def test_it_is_one_well_formed_file_that_needs_nothing_else(model):

@@ -18,6 +18,7 @@ from pnsight.data.schema import Covariate, Schema
 from pnsight.data.study import Study
 from pnsight.output.report import as_plain, render, summarise
 from pnsight.queries import lattice
+from pnsight.queries.query import encode
 
 LIMIT = 10
 COUNTED = {"support_experimental", "support_observational", "experimental_rows", "observational_rows"}
@@ -28,7 +29,7 @@ def some_studies(draw) -> Study:
     """Two or three covariates, counts on both sides of the limit, and rows left out."""
     shape = draw(st.lists(st.integers(2, 3), min_size=1, max_size=3))
     schema = Schema(tuple(Covariate(f"c{j}", tuple(f"level {k}" for k in range(n))) for j, n in enumerate(shape)))
-    profiles = lattice.exact_queries(schema)
+    profiles = lattice.all_profiles(schema)
     large = draw(hnp.arrays(np.float64, (len(profiles), 8), elements=st.integers(0, 400).map(float)))
     small = draw(hnp.arrays(np.float64, large.shape, elements=st.integers(0, 12).map(float)))
     counts = np.where(draw(hnp.arrays(bool, (len(profiles), 1))), small, large)
@@ -70,7 +71,7 @@ def test_no_small_count_is_in_the_data_or_on_the_page(study):
 def test_differences_of_nested_groups_that_are_shown_are_not_small_either(study):
     summary = summarise(PlugIn().fit(study), min_cell=LIMIT, threshold=0.2, top=50)
     shown = {answer.query: answer for answer in (*summary.levels.answers, *summary.best.answers)}
-    codes = {query: study.schema.encode(query)[0] for query in shown}
+    codes = {query: encode(study.schema, query)[0] for query in shown}
     for query, answer in shown.items():
         for wider, other in shown.items():
             if ((codes[wider] == -1) | (codes[wider] == codes[query])).all():

@@ -22,6 +22,7 @@ from pnsight.output.report import as_plain, summarise, words
 from pnsight.output.report import data as values
 from pnsight.output.report.data import Answer
 from pnsight.output.report.sections import MOST_DOUBTS, MOST_LEVELS
+from pnsight.queries.query import encode
 
 ENDS = ("lower", "upper", "lower_low", "lower_high", "upper_low", "upper_high")
 
@@ -51,7 +52,7 @@ def test_every_group_has_the_bounds_and_the_decision_that_the_model_gives(model)
     for groups in (found.levels, found.best, found.harmed):
         for answer in groups.answers:
             assert_same(answer, model.bounds(answer.query, groups.quantity))
-            assert answer.share == pytest.approx(model.shares(model.schema.encode(answer.query))[0])
+            assert answer.share == pytest.approx(model.shares(encode(model.schema, answer.query))[0])
     for answer in (*found.levels.answers, *found.best.answers):
         decided = pnsight.decisions.decide(model, answer.query, 0.2, quantity=found.quantity)
         assert answer.decision == decided.decision[0]

@@ -1,4 +1,4 @@
-"""Cutting columns of numbers into bands: edges that the user gives, or quantiles of both tables together."""
+"""Binning: numeric columns cut into bands, at edges that the user gives or at quantiles of both tables together."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import TypeAlias
 import numpy as np
 
 from pnsight._typing import FloatArray
-from pnsight.data.reading.engine import Cells, Countable, Span
+from pnsight.data.reading.engine import ColumnRange, Engine, Histogram
 from pnsight.data.schema import label
-from pnsight.errors import TableError, did_you_mean, listed
+from pnsight.errors import TableError, did_you_mean, join_names
 
 Bands: TypeAlias = Mapping[str, int | Sequence[float]]
 """By covariate, the edges of its bands, or how many bands with equally many rows to make."""
@@ -20,33 +20,52 @@ Bands: TypeAlias = Mapping[str, int | Sequence[float]]
 Weights: TypeAlias = Mapping[str, str | None]
 """By the role of a table, its column of weights."""
 
-MOST_BANDS = 100
+MAX_BANDS = 100
+"""Bands that a covariate can have."""
 
 
-def check_bands(bands: Bands, covariates: Sequence[str]) -> dict[str, int | tuple[float, ...]]:
-    """The bands as plain numbers, once they are found to make sense."""
+def validate_bands(bands: Bands, covariates: Sequence[str]) -> dict[str, int | tuple[float, ...]]:
+    """Check the bands that are asked for.
+
+    Parameters
+    ----------
+    bands
+        By covariate, the edges of its bands, or how many bands to make.
+    covariates
+        Names of the covariates.
+
+    Returns
+    -------
+    dict
+        The same as plain numbers.
+
+    Raises
+    ------
+    TableError
+        If a name is not a covariate, there are too few or too many bands, or the edges do not increase.
+    """
     for name in bands:
         if name not in covariates:
             raise TableError(
                 f"--bands (bands=) names {name!r}, which is not a covariate; the covariates are "
-                f"{listed(covariates) or 'none'}." + did_you_mean(name, covariates)
+                f"{join_names(covariates) or 'none'}." + did_you_mean(name, covariates)
             )
-    return {name: _checked(name, asked) for name, asked in bands.items()}
+    return {name: _validate_band(name, asked) for name, asked in bands.items()}
 
 
-def _checked(name: str, asked: int | Sequence[float]) -> int | tuple[float, ...]:
+def _validate_band(name: str, asked: int | Sequence[float]) -> int | tuple[float, ...]:
     if isinstance(asked, int | np.integer):
-        if not 2 <= asked <= MOST_BANDS:
+        if not 2 <= asked <= MAX_BANDS:
             raise TableError(
-                f"{name!r} is to be cut into {asked} bands; expected between 2 and {MOST_BANDS}, or edges such as "
+                f"{name!r} is to be cut into {asked} bands; expected between 2 and {MAX_BANDS}, or edges such as "
                 f"--bands {name}=0,40,65,120 (bands={{{name!r}: [0, 40, 65, 120]}})."
             )
         return int(asked)
     edges = tuple(float(edge) for edge in asked)
     if len(edges) < 2 or not all(low < high for low, high in pairwise(edges)):
         raise TableError(
-            f"{name!r} has the edges {listed(map(_text, edges)) or 'none'}; expected two or more numbers, each above "
-            "the one before. The first may be -inf and the last inf."
+            f"{name!r} has the edges {join_names(map(_text, edges)) or 'none'}; expected two or more numbers, each "
+            "above the one before. The first may be -inf and the last inf."
         )
     return edges
 
@@ -55,44 +74,66 @@ def _text(number: float) -> str:
     return label(number) or "no number"
 
 
-def learn_edges(
+def band_edges(
     name: str,
     asked: int | tuple[float, ...],
-    tables: Sequence[Countable],
-    spans: Mapping[str, Span],
+    tables: Sequence[Engine],
+    ranges: Mapping[str, ColumnRange],
     weights: Weights,
 ) -> tuple[float, ...]:
-    """Edges of the bands of a column, which every number in the tables must lie between.
+    """Find the edges of the bands of a column.
 
-    `spans` and `weights` are by the role of the table.
+    Parameters
+    ----------
+    name
+        The column.
+    asked
+        Its edges, or how many bands with equally many rows to make.
+    tables
+        The tables, with the column as numbers.
+    ranges, weights
+        By the role of the table, the range of the column, and the column of weights.
+
+    Returns
+    -------
+    tuple of float
+        The edges, between which all numbers of the tables lie.
+
+    Raises
+    ------
+    TableError
+        If a number lies outside the edges, or the column cannot be cut into bands.
     """
     if isinstance(asked, int):
-        return _quantiles(name, asked, tables, spans, weights)
-    for role, span in spans.items():
-        for number in (span.low, span.high):
-            if number is not None and not asked[0] <= number <= asked[-1]:
-                raise TableError(
-                    f"covariate {name!r} holds {_text(number)} in the {role} table, outside its bands from "
-                    f"{_text(asked[0])} to {_text(asked[-1])}; widen them with --bands (bands=), where the first edge "
-                    "may be -inf and the last inf."
-                )
+        return _quantiles(name, asked, tables, ranges, weights)
+    _check_inside(name, asked, ranges)
     return asked
 
 
-def _quantiles(
-    name: str, bands: int, tables: Sequence[Countable], spans: Mapping[str, Span], weights: Weights
-) -> tuple[float, ...]:
-    """Inner edges that share out the rows of all tables evenly; the outer bands are open.
+def _check_inside(name: str, edges: tuple[float, ...], ranges: Mapping[str, ColumnRange]) -> None:
+    for role, found in ranges.items():
+        for number in (found.low, found.high):
+            if number is not None and not edges[0] <= number <= edges[-1]:
+                raise TableError(
+                    f"covariate {name!r} holds {_text(number)} in the {role} table, outside its bands from "
+                    f"{_text(edges[0])} to {_text(edges[-1])}; widen them with --bands (bands=), where the first edge "
+                    "may be -inf and the last inf."
+                )
 
-    The edge between k of n parts and the rest is the smallest number with more than k/n of the weight at or below
-    it: at most k/n of the weight lies in the bands below. Where many rows share a number, edges fall together and
-    there are fewer bands.
+
+def _quantiles(
+    name: str, bands: int, tables: Sequence[Engine], ranges: Mapping[str, ColumnRange], weights: Weights
+) -> tuple[float, ...]:
+    """Edges at the quantiles of all tables together; the outer edges are infinite.
+
+    The k-th of n quantiles is the smallest number with more than k/n of the weight at or below it: at most k/n of the
+    weight lies in the bands below. Where many rows share a number, quantiles coincide and there are fewer bands.
     """
-    lows = [span.low for span in spans.values() if span.low is not None]
-    highs = [span.high for span in spans.values() if span.high is not None]
+    lows = [each.low for each in ranges.values() if each.low is not None]
+    highs = [each.high for each in ranges.values() if each.high is not None]
     if not lows or not all(math.isfinite(end) for end in (*lows, *highs)):
         found = "no number at all" if not lows else "an infinite number"
-        raise TableError(f"covariate {name!r} holds {found}, so that it has no quantiles; give its edges with --bands.")
+        raise TableError(f"covariate {name!r} holds {found}, so it has no quantiles; give its edges with --bands.")
     low, high = min(lows), max(highs)
     inner = _inner_edges(name, bands, low, high, tables, weights) - {low} if low < high else set()
     if not inner:
@@ -104,27 +145,27 @@ def _quantiles(
 
 
 def _inner_edges(
-    name: str, bands: int, low: float, high: float, tables: Sequence[Countable], weights: Weights
+    name: str, bands: int, low: float, high: float, tables: Sequence[Engine], weights: Weights
 ) -> set[float]:
-    whole = _cells(name, low, high, tables, weights)
+    whole = _histogram(name, low, high, tables, weights)
     ranks = [k * float(whole.rows.sum()) / bands for k in range(1, bands)]
     return {_quantile(name, rank, whole, tables, weights) for rank in ranks}
 
 
-def _quantile(name: str, rank: float, cells: Cells, tables: Sequence[Countable], weights: Weights) -> float:
-    """The smallest number with more than `rank` of the weight at or below it, closed in on in a few passes."""
-    low, high = _bracket(cells, rank)
+def _quantile(name: str, rank: float, bins: Histogram, tables: Sequence[Engine], weights: Weights) -> float:
+    """The smallest number with more than `rank` of the weight at or below it, found by refining the histogram."""
+    low, high = _bracket(bins, rank)
     while low < high:
-        from_low, to_high = _bracket(_cells(name, low, high, tables, weights), rank)
-        if from_low <= low and to_high >= high:  # numbers too near to each other to part
+        from_low, to_high = _bracket(_histogram(name, low, high, tables, weights), rank)
+        if from_low <= low and to_high >= high:  # numbers too close to separate
             return low
         low, high = max(low, from_low), min(high, to_high)
     return low
 
 
-def _bracket(cells: Cells, rank: float) -> tuple[float, float]:
-    """Two numbers between which the quantile lies, even if cells overlap: each counts as early or as late as can be."""
-    return _passing(cells.low, cells.rows, rank), _passing(cells.high, cells.rows, rank)
+def _bracket(bins: Histogram, rank: float) -> tuple[float, float]:
+    """Two numbers between which the quantile lies, even if bins overlap: all weight at their low, or high, ends."""
+    return _passing(bins.low, bins.rows, rank), _passing(bins.high, bins.rows, rank)
 
 
 def _passing(ends: FloatArray, rows: FloatArray, rank: float) -> float:
@@ -134,7 +175,7 @@ def _passing(ends: FloatArray, rows: FloatArray, rank: float) -> float:
     return float(ends[order][min(at, len(order) - 1)])
 
 
-def _cells(name: str, low: float, high: float, tables: Sequence[Countable], weights: Weights) -> Cells:
-    """The cells of all tables."""
-    parts = [table.cells(name, low, high, weights[table.role]) for table in tables]
-    return Cells(*(np.concatenate([getattr(part, field) for part in parts]) for field in ("low", "high", "rows")))
+def _histogram(name: str, low: float, high: float, tables: Sequence[Engine], weights: Weights) -> Histogram:
+    """The histogram of all tables together."""
+    parts = [table.histogram(name, low, high, weights[table.role]) for table in tables]
+    return Histogram(*(np.concatenate([getattr(part, field) for part in parts]) for field in ("low", "high", "rows")))

@@ -1,4 +1,4 @@
-"""How far DuckDB has come with a long count."""
+"""Progress of long DuckDB queries."""
 
 from __future__ import annotations
 
@@ -8,26 +8,34 @@ from threading import Event, Thread
 
 import duckdb
 
-from pnsight.data.reading.engine import Report
+from pnsight.data.reading.engine import ReportShare
 
-_SECONDS = 0.1
+_POLL_SECONDS = 0.1
 
 
 @contextmanager
-def watching(connection: duckdb.DuckDBPyConnection | None, report: Report | None) -> Iterator[None]:
-    """While the block runs a query on the connection, report the share that is done."""
+def report_progress(connection: duckdb.DuckDBPyConnection | None, report: ReportShare | None) -> Iterator[None]:
+    """Report the progress of the query that the block runs on a connection.
+
+    Parameters
+    ----------
+    connection
+        The connection; None to report nothing.
+    report
+        Called from another thread with the share of the query that is done; None to report nothing.
+    """
     if connection is None or report is None:
         yield
         return
     over = Event()
 
-    def look() -> None:
-        while not over.wait(_SECONDS):
+    def poll() -> None:
+        while not over.wait(_POLL_SECONDS):
             percent = connection.query_progress()
             if percent >= 0:  # -1 before the query has begun
                 report(percent / 100)
 
-    watcher = Thread(target=look, daemon=True)
+    watcher = Thread(target=poll, daemon=True)
     watcher.start()
     try:
         yield

@@ -1,4 +1,4 @@
-"""What counting asks of a table, whatever engine holds it: three small questions, answered where the data live."""
+"""Engine: what reading asks of a table, whichever library or database holds it and computes the answers."""
 
 from __future__ import annotations
 
@@ -11,38 +11,56 @@ import numpy.typing as npt
 from pnsight._typing import FloatArray
 from pnsight.errors import TableError
 
-MOST_GROUPS = 4_000_000
-"""Distinct groups that are fetched from a table; with more of them nearly every row would be alone."""
+MAX_GROUPS = 4_000_000
+"""Distinct groups that are fetched from a table; with more of them nearly every row would be its own group."""
 
-CELLS = 4096
-"""Cells that a range of numbers is cut into to find its quantiles."""
+HISTOGRAM_BINS = 4096
+"""Bins that a range of numbers is cut into to find its quantiles."""
 
-Report: TypeAlias = Callable[[float], None]
+ReportShare: TypeAlias = Callable[[float], None]
 """Called with the share of a table that has been read, from 0 to 1."""
 
 
 @dataclass(frozen=True)
-class Span:
-    """Smallest and largest number of a column, None if it has none, and how many rows have no number."""
+class ColumnRange:
+    """Range of a numeric column: its smallest and largest number, None if it has none, and rows without a number."""
 
     low: float | None
     high: float | None
     missing: int
 
     @classmethod
-    def of(cls, said: Sequence[Any], rows: int) -> Span:
-        """From what an engine says of a column of that many rows: smallest, largest, and how many numbers there are."""
-        low, high, present = said
+    def from_summary(cls, summary: Sequence[Any], rows: int) -> ColumnRange:
+        """Make a range from the minimum, the maximum and the number of values of a column.
+
+        Parameters
+        ----------
+        summary
+            Minimum, maximum and number of values, as the engine gives them.
+        rows
+            Rows of the table.
+
+        Returns
+        -------
+        ColumnRange
+            The range.
+        """
+        low, high, present = summary
         if not present:
             return cls(None, None, rows)
         return cls(float(low), float(high), rows - int(present))
 
 
 @dataclass(frozen=True)
-class Cells:
-    """Neighbouring numbers of a column taken together; arrays of shape (cells,), in no order.
+class Histogram:
+    """Histogram of a numeric column; bins with numbers only, in no order.
 
-    `low` and `high` are the smallest and largest number in a cell and `rows` is its weight.
+    Attributes
+    ----------
+    low, high : shape (bins,)
+        Smallest and largest number in each bin.
+    rows : shape (bins,)
+        Sum of the weights in each bin.
     """
 
     low: FloatArray
@@ -51,15 +69,15 @@ class Cells:
 
 
 @dataclass(frozen=True)
-class Grouping:
-    """How to group the rows of a table, and what to add up in each group.
+class GroupBy:
+    """A group-by: how to group the rows of a table, and what to add up in each group.
 
     Attributes
     ----------
     keys
         Columns, each distinct combination of whose values is a group.
     edges
-        For keys to be cut into bands, the edges; the value is then the number of the band, -1 for no number.
+        For keys to be cut into bands, the edges; the value is then the number of the band, -1 for a missing number.
     weight
         Column that says for how many rows each row stands; one if None.
     assignment
@@ -73,8 +91,8 @@ class Grouping:
 
 
 @dataclass(frozen=True)
-class Groups:
-    """The groups of a table.
+class GroupByResult:
+    """The groups that a group-by finds in a table.
 
     Attributes
     ----------
@@ -92,59 +110,171 @@ class Groups:
     untreated: FloatArray | None = None
 
 
-class Countable(Protocol):
-    """A table that can be counted."""
+class Engine(Protocol):
+    """A table behind an engine that can summarise it; implement this to read tables of a new kind."""
 
     @property
     def role(self) -> str:
-        """What messages call it: experimental, observational, ..."""
+        """Role of the table, as messages call it: experimental, observational, ..."""
 
     @property
     def names(self) -> Sequence[str]:
-        """Its columns."""
+        """Names of the columns."""
 
-    def numeric(self, columns: Sequence[str]) -> Countable:
-        """The same table with these columns as numbers; refuses what is no number."""
+    def with_numeric(self, columns: Sequence[str]) -> Engine:
+        """Convert columns to numbers.
 
-    def spans(self, columns: Sequence[str]) -> dict[str, Span]:
-        """The range of each of these numeric columns."""
+        Parameters
+        ----------
+        columns
+            Names of columns.
 
-    def cells(self, column: str, low: float, high: float, weight: str | None) -> Cells:
-        """The numbers from `low` to `high` in about `CELLS` cells of equal width, and one cell on either side."""
+        Returns
+        -------
+        Engine
+            The same table with these columns as numbers; missing values stay missing.
 
-    def groups(self, grouping: Grouping, report: Report) -> Groups:
-        """Every distinct combination of the keys, at most `MOST_GROUPS` of them."""
+        Raises
+        ------
+        TableError
+            If a value is not a number.
+        """
+
+    def column_ranges(self, columns: Sequence[str]) -> dict[str, ColumnRange]:
+        """Find the range of numeric columns.
+
+        Parameters
+        ----------
+        columns
+            Names of numeric columns.
+
+        Returns
+        -------
+        dict
+            The range of each, by name.
+        """
+
+    def histogram(self, column: str, low: float, high: float, weight: str | None) -> Histogram:
+        """Make a histogram of a numeric column.
+
+        Parameters
+        ----------
+        column
+            Name of the column.
+        low, high
+            The range that is cut into about `HISTOGRAM_BINS` bins of equal width; numbers below and above it are in one
+            bin each.
+        weight
+            Column of weights; None if rows count once each.
+
+        Returns
+        -------
+        Histogram
+            The bins that hold numbers.
+        """
+
+    def group_by(self, grouping: GroupBy, report: ReportShare) -> GroupByResult:
+        """Group the rows, and add up their weights.
+
+        Parameters
+        ----------
+        grouping
+            Keys and weights.
+        report
+            Called with the share of the table that has been read.
+
+        Returns
+        -------
+        GroupByResult
+            Every distinct combination of the keys, at most `MAX_GROUPS` of them.
+        """
 
     def columns(self) -> dict[str, list[Any]]:
-        """The whole table, if it is small."""
+        """Fetch the whole table, which should be small.
+
+        Returns
+        -------
+        dict
+            Lists of values by column name.
+        """
 
 
-def not_numbers(column: str, role: str, found: str) -> TableError:
-    """The complaint about a column that should hold numbers."""
+def not_numeric_error(column: str, role: str, found: str) -> TableError:
+    """Make the error about a column that should hold numbers.
+
+    Parameters
+    ----------
+    column, role
+        The column, and the role of its table.
+    found
+        What it holds, in words.
+
+    Returns
+    -------
+    TableError
+        The error to raise.
+    """
     return TableError(
         f"column {column!r} of the {role} table holds {found}; expected numbers, and nothing where a number is missing."
     )
 
 
-def refuse_repeated_names(names: Sequence[str], table: str) -> None:
-    """Two columns of one name, also but for case, cannot be told apart."""
+def check_unique_names(names: Sequence[str], table: str) -> None:
+    """Check that no two columns have the same name, up to case and blanks around it.
+
+    Parameters
+    ----------
+    names
+        Names of the columns.
+    table
+        What the message calls the table.
+
+    Raises
+    ------
+    TableError
+        If two have.
+    """
     seen: dict[str, str] = {}
     for name in names:
         plain = name.strip().casefold()
         if plain in seen:
-            written = "" if name == seen[plain] else f", also written {name!r}: case and blanks do not tell them apart"
+            written = "" if name == seen[plain] else f", also written {name!r}: case and blanks make no difference"
             raise TableError(
                 f"{table} has more than one column called {seen[plain]!r}{written}; give each a name of its own."
             )
         seen[plain] = name
 
 
-def reason(error: Exception) -> str:
-    """The telling lines of an engine's message, as one."""
+def error_summary(error: Exception) -> str:
+    """Shorten an engine's error message.
+
+    Parameters
+    ----------
+    error
+        What the engine raised.
+
+    Returns
+    -------
+    str
+        Its first lines as one, at most 300 characters.
+    """
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return " ".join(lines[:3])[:300]
 
 
-def unreadable(role: str, error: Exception) -> TableError:
-    """The complaint about a table whose engine gave up."""
-    return TableError(f"the {role} table cannot be read: {reason(error)}")
+def unreadable_error(role: str, error: Exception) -> TableError:
+    """Make the error about a table that its engine cannot read.
+
+    Parameters
+    ----------
+    role
+        Role of the table.
+    error
+        What the engine raised.
+
+    Returns
+    -------
+    TableError
+        The error to raise.
+    """
+    return TableError(f"the {role} table cannot be read: {error_summary(error)}")

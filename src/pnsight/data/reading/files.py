@@ -1,4 +1,4 @@
-"""CSV and Parquet files, one or many, opened by DuckDB."""
+"""CSV and Parquet files, one or many, read by DuckDB."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from typing import IO, Any
 import duckdb
 
 from pnsight._text import in_utf8
-from pnsight.data.reading.engine import reason, refuse_repeated_names
-from pnsight.data.reading.narwhals_engine import FrameTable
-from pnsight.errors import TableError, listed
+from pnsight.data.reading.engine import check_unique_names, error_summary
+from pnsight.data.reading.narwhals_engine import NarwhalsEngine
+from pnsight.errors import TableError, join_names
 
 _CSV = (".csv", ".csv.gz", ".tsv", ".txt")
 _PARQUET = (".parquet", ".pq")
@@ -31,9 +31,9 @@ _NOT_TEXT = {
     b"PAR1": "it is a Parquet file; end its name in .parquet.",
     b"PK\x03\x04": "it is a spreadsheet or another zip archive; save the table as CSV.",
 }
-"""What files that are no plain text begin with, and what to do with them."""
+"""First bytes of files that are not plain text, and what to do with them."""
 
-_READ_AT_ONCE = 1 << 20
+_CHUNK_BYTES = 1 << 20
 
 
 @cache
@@ -48,24 +48,48 @@ def _engine() -> duckdb.DuckDBPyConnection:
 
 
 def new_connection() -> duckdb.DuckDBPyConnection:
-    """A connection of its own to the process's DuckDB, which can be asked how far it is."""
+    """Connect to the DuckDB of this process.
+
+    Returns
+    -------
+    DuckDBPyConnection
+        A connection of its own, which reports its progress.
+    """
     connection = _engine().cursor()
     connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
     return connection
 
 
-def open_files(path: Path, role: str) -> FrameTable:
-    """The table in a file or, if there is no file of exactly that name, in all files that match it as a pattern."""
+def open_files(path: Path, role: str) -> NarwhalsEngine:
+    """Open the table in a file, or in all files that match a pattern.
+
+    Parameters
+    ----------
+    path
+        A CSV or Parquet file or, if there is no file of exactly that name, a pattern such as ``data/*.parquet``.
+    role
+        Role of the table, for messages.
+
+    Returns
+    -------
+    NarwhalsEngine
+        The table, not yet read.
+
+    Raises
+    ------
+    TableError
+        If there is no such file, it cannot be read, or the files have different columns.
+    """
     connection = new_connection()
     try:
         paths = [path] if os.path.exists(path) else _matching(path, role)
         kind = _kind(paths, role)
         opened = [_open(connection, [each], kind, role) for each in paths]
-        _refuse_other_columns(paths, opened, role)
+        _check_same_columns(paths, opened, role)
         relation = opened[0] if len(opened) == 1 else _open(connection, paths, kind, role)
     except (duckdb.Error, EOFError, OSError, zlib.error) as error:
-        raise _unreadable(path, role, reason(error)) from None
-    return FrameTable.of(relation, role, connection)
+        raise _unreadable(path, role, error_summary(error)) from None
+    return NarwhalsEngine.from_native(relation, role, connection)
 
 
 def _unreadable(path: Path, role: str, why: str) -> TableError:
@@ -84,20 +108,20 @@ def _matching(path: Path, role: str) -> list[Path]:
 def _kind(paths: list[Path], role: str) -> tuple[str, ...]:
     """The endings of the format that all files have."""
     for path in paths:
-        _refuse_no_file(path, role)
+        _check_file(path, role)
     for kind in (_PARQUET, _CSV):
         if all(path.name.lower().endswith(kind) for path in paths):
             return kind
     odd = next((path for path in paths if not path.name.lower().endswith(_PARQUET + _CSV)), None)
     if odd is None:
-        named = listed([str(path) for path in paths], most=3)
+        named = join_names([str(path) for path in paths], most=3)
         raise TableError(f"the {role} table is in CSV and in Parquet files ({named}); give files of one kind.")
     raise TableError(
         f"the {role} table {str(odd)!r} has an unknown ending; expected one of {', '.join(_CSV + _PARQUET)}."
     )
 
 
-def _refuse_no_file(path: Path, role: str) -> None:
+def _check_file(path: Path, role: str) -> None:
     if path.is_dir():
         raise TableError(
             f"the {role} table {str(path)!r} is a folder; give a CSV or Parquet file, or a pattern "
@@ -117,18 +141,18 @@ def _open(
         return _open_csv(connection, paths, names, role)
     relation = connection.read_parquet(names, union_by_name=True)
     if len(paths) == 1:
-        _refuse_renamed(connection, relation, names[0], f"the {role} table {str(paths[0])!r}")
+        _check_not_renamed(connection, relation, names[0], f"the {role} table {str(paths[0])!r}")
     return relation
 
 
-def _refuse_renamed(
+def _check_not_renamed(
     connection: duckdb.DuckDBPyConnection, relation: duckdb.DuckDBPyRelation, name: str, table: str
 ) -> None:
     """DuckDB renames a column whose name another one has, whatever their case."""
     escaped = name.replace("'", "''")  # not as a parameter, for which DuckDB would load pandas
     known = [row[0] for row in connection.execute(f"SELECT name FROM parquet_schema('{escaped}')").fetchall()]
     if any(column not in known for column in relation.columns):
-        refuse_repeated_names(known[1:], table)
+        check_unique_names(known[1:], table)
 
 
 def _open_csv(
@@ -136,7 +160,7 @@ def _open_csv(
 ) -> duckdb.DuckDBPyRelation:
     """All columns as text, so that no value depends on a guess of its type."""
     if len(paths) == 1:
-        _refuse_odd_bytes(paths[0], role)
+        _check_bytes(paths[0], role)
     try:
         relation = connection.read_csv(
             names,
@@ -148,15 +172,15 @@ def _open_csv(
             union_by_name=True,
         )
     except duckdb.InvalidInputException:
-        _refuse_odd_text(paths[0], role)
+        _check_text(paths[0], role)
         raise
     if len(paths) == 1:
-        _refuse_odd_header(paths[0], relation.columns, role)
+        _check_header(paths[0], relation.columns, role)
     return relation
 
 
-def _refuse_odd_header(path: Path, columns: list[str], role: str) -> None:
-    """Columns that DuckDB renamed, since another has the name, and lines it could not split."""
+def _check_header(path: Path, columns: list[str], role: str) -> None:
+    """Reject columns that DuckDB renamed, since another has the name, and lines that it could not split."""
     table = f"the {role} table {str(path)!r}"
     with _opened(path, "rt", encoding="utf-8-sig", errors="replace") as file:
         header = file.readline()
@@ -166,11 +190,11 @@ def _refuse_odd_header(path: Path, columns: list[str], role: str) -> None:
         with suppress(csv.Error):  # parts too long for a name, where this is not the delimiter of a wide table
             names = next(csv.reader([header], delimiter=delimiter), [])
             if len(names) == len(columns):
-                refuse_repeated_names(names, table)
+                check_unique_names(names, table)
     if len(columns) == 1 and any(mark in columns[0] for mark in ",;\t|"):
         raise TableError(
             f"{table} cannot be split into columns: its header is {columns[0]!r}, but not every line "
-            "has as many fields. Mend the lines that have more or fewer."
+            "has as many fields. Correct the lines that have more or fewer."
         )
 
 
@@ -180,21 +204,21 @@ def _opened(path: Path, mode: str = "rb", **text: str) -> IO[Any]:
     return file
 
 
-def _refuse_odd_bytes(path: Path, role: str) -> None:
-    """Files that are no text; and compressed files that are cut short, which DuckDB takes for whole."""
+def _check_bytes(path: Path, role: str) -> None:
+    """Reject files that are not text, and compressed files that are cut short, which DuckDB would accept."""
     with _opened(path) as file:
-        part = file.read(_READ_AT_ONCE)
+        part = file.read(_CHUNK_BYTES)
         for beginning, why in _NOT_TEXT.items():
             if part.startswith(beginning):
                 raise _unreadable(path, role, why)
         while part:
             if b"\0" in part:
                 raise _unreadable(path, role, "it holds NUL bytes, which no text does; export it again as CSV.")
-            part = file.read(_READ_AT_ONCE)
+            part = file.read(_CHUNK_BYTES)
 
 
-def _refuse_odd_text(path: Path, role: str) -> None:
-    """Name what keeps a file from being read, where DuckDB guesses at many causes; nothing if it cannot be told."""
+def _check_text(path: Path, role: str) -> None:
+    """Raise the reason why a file cannot be read, where DuckDB lists many possible causes; do nothing if unknown."""
     opened, quoted, ends = 1, False, set()
     with _opened(path, "rt", encoding="utf-8", newline="") as file:
         try:
@@ -211,14 +235,14 @@ def _refuse_odd_text(path: Path, role: str) -> None:
         raise _unreadable(path, role, "its lines end in different ways (LF, CRLF or CR); save it with one of them.")
 
 
-def _refuse_other_columns(paths: list[Path], opened: list[duckdb.DuckDBPyRelation], role: str) -> None:
+def _check_same_columns(paths: list[Path], opened: list[duckdb.DuckDBPyRelation], role: str) -> None:
     """Files of one table have the same columns, in any order."""
     first = opened[0].columns
     for path, relation in zip(paths, opened, strict=True):
         if sorted(relation.columns) != sorted(first):
             raise TableError(
-                f"the files of the {role} table differ: {str(paths[0])!r} has the columns {listed(first)}, "
-                f"{str(path)!r} has {listed(relation.columns)}. Give files with the same columns."
+                f"the files of the {role} table differ: {str(paths[0])!r} has the columns {join_names(first)}, "
+                f"{str(path)!r} has {join_names(relation.columns)}. Give files with the same columns."
             )
 
 

@@ -1,4 +1,4 @@
-"""A table after its group-by: which label each group has in each column, and how many rows it stands for."""
+"""A table after its group-by: the label of each group in each column, and the rows that it stands for."""
 
 from __future__ import annotations
 
@@ -10,28 +10,49 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight._typing import FloatArray
-from pnsight.data.reading.column_roles import Parts
-from pnsight.data.reading.engine import MOST_GROUPS, Countable, Grouping, Report
+from pnsight.data.reading.column_roles import ColumnRoles
+from pnsight.data.reading.engine import MAX_GROUPS, Engine, GroupBy, GroupByResult, ReportShare
 from pnsight.data.schema import band_labels, label
-from pnsight.errors import LimitError, TableError, listed
+from pnsight.errors import LimitError, TableError, join_names
 
 
 @dataclass(frozen=True)
-class Column:
-    """A column after the group-by: its distinct labels, None for missing, and which of them each group has.
+class LabelColumn:
+    """A column after the group-by: its distinct labels, and which of them each group has.
 
-    Of a column of texts, `written` are the labels as they stand, and `alike` says whether some of them, such as 250 and
-    250.0, have become one label: see `told_apart`.
+    Attributes
+    ----------
+    labels
+        Names of levels, None for a missing value.
+    place : shape (groups,)
+        Position of each group's label.
+    raw_labels
+        For a column of text, the labels as they are in the table.
+    ambiguous
+        Whether some of those, such as 250 and 250.0, have become one label: see `keep_raw_labels`.
     """
 
     labels: Sequence[str | None]
     place: npt.NDArray[np.intp]
-    written: Sequence[str | None] | None = None
-    alike: bool = False
+    raw_labels: Sequence[str | None] | None = None
+    ambiguous: bool = False
 
     @classmethod
-    def of(cls, values: npt.NDArray[Any], name: str, role: str) -> Column:
-        """Each distinct value is translated once."""
+    def from_values(cls, values: npt.NDArray[Any], name: str, role: str) -> LabelColumn:
+        """Make a column of the groups' values, each distinct one labelled once.
+
+        Parameters
+        ----------
+        values : shape (groups,)
+            The value of each group.
+        name, role
+            The column, and the role of its table, for messages.
+
+        Returns
+        -------
+        LabelColumn
+            The labels.
+        """
         if values.dtype.kind in "biuf":
             distinct, place = np.unique(values, return_inverse=True)
             return cls([label(value) for value in distinct], place)
@@ -44,37 +65,50 @@ class Column:
                 "Leave it out with --covariates (covariates=), or make plain columns of it."
             ) from None
         texts = {value.strip() for value in seen if isinstance(value, str)}
-        written = [value.strip() or None if isinstance(value, str) else label(value) for value in seen]
+        raw = [value.strip() or None if isinstance(value, str) else label(value) for value in seen]
         return cls(
             [label(value) for value in seen],
             np.array(places, dtype=np.intp),
-            written,
+            raw,
             len({label(text) for text in texts}) < len(texts),
         )
 
     @classmethod
-    def of_bands(cls, places: npt.NDArray[Any], edges: tuple[float, ...]) -> Column:
-        """The column of bands, by their number; -1 is missing."""
+    def from_bands(cls, places: npt.NDArray[Any], edges: tuple[float, ...]) -> LabelColumn:
+        """Make a column of the groups' bands.
+
+        Parameters
+        ----------
+        places : shape (groups,)
+            The number of each group's band, -1 for a missing value.
+        edges
+            Edges of the bands.
+
+        Returns
+        -------
+        LabelColumn
+            The names of the bands.
+        """
         return cls([*band_labels(edges), None], places.astype(np.intp))
 
     def missing(self) -> npt.NDArray[np.bool_]:
-        """Groups without a value."""
+        """Which groups have no value, shape (groups,)."""
         return np.array([text is None for text in self.labels], dtype=bool)[self.place]
 
     def present(self) -> list[str]:
-        """Labels that some group has."""
+        """Labels that at least one group has."""
         return [text for i in np.unique(self.place) if (text := self.labels[i]) is not None]
 
-    def take(self, groups: npt.NDArray[np.bool_]) -> Column:
-        """The column of some of the groups."""
+    def take(self, groups: npt.NDArray[np.bool_]) -> LabelColumn:
+        """Select groups by a mask of shape (groups,)."""
         return replace(self, place=self.place[groups])
 
-    def renamed(self, names: Mapping[str | None, str]) -> Column:
-        """The column with some labels, or None, replaced."""
-        return Column([names.get(text, text) for text in self.labels], self.place)
+    def rename_labels(self, names: Mapping[str | None, str]) -> LabelColumn:
+        """Replace some labels, or None, by others."""
+        return LabelColumn([names.get(text, text) for text in self.labels], self.place)
 
     def rows_by_label(self, rows: FloatArray) -> dict[str, float]:
-        """How many rows have each label."""
+        """Add up `rows`, shape (groups,), by label."""
         totals = np.bincount(self.place, weights=rows, minlength=len(self.labels))
         found: dict[str, float] = {}
         for i in np.unique(self.place):
@@ -82,76 +116,142 @@ class Column:
                 found[text] = found.get(text, 0.0) + float(totals[i])
         return found
 
-    def mapped(self, number_of: Mapping[str, int]) -> npt.NDArray[np.intp]:
-        """The number of each group's label; no label may be missing."""
+    def map_labels(self, number_of: Mapping[str, int]) -> npt.NDArray[np.intp]:
+        """Translate each group's label to a number, -1 if it has none; shape (groups,)."""
         numbers = [-1 if text is None else number_of.get(text, -1) for text in self.labels]
         return np.array(numbers, dtype=np.intp)[self.place]
 
 
 @dataclass(frozen=True)
-class Counted:
-    """One table after its group-by; arrays have shape (groups,).
+class GroupedTable:
+    """One table after its group-by.
 
-    `rows` is what a group weighs; `treated` and `untreated` are what its rows weigh once they are reweighted by the
-    probability of their arm, or None.
+    Attributes
+    ----------
+    role
+        Role of the table.
+    x, y, covariates
+        Columns of the treatment, the outcome and, by name, the covariates.
+    rows : shape (groups,)
+        Sum of the weights of each group's rows.
+    treated, untreated : shape (groups,), or None
+        The same with each weight divided by the probability of being treated, or of being untreated.
     """
 
     role: str
-    x: Column
-    y: Column
-    covariates: Mapping[str, Column]
+    x: LabelColumn
+    y: LabelColumn
+    covariates: Mapping[str, LabelColumn]
     rows: FloatArray
     treated: FloatArray | None
     untreated: FloatArray | None
 
-    def take(self, groups: npt.NDArray[np.bool_]) -> Counted:
-        """Some of the groups."""
+    def take(self, groups: npt.NDArray[np.bool_]) -> GroupedTable:
+        """Select groups by a mask of shape (groups,)."""
         sums = [None if part is None else part[groups] for part in (self.treated, self.untreated)]
         columns = {name: column.take(groups) for name, column in self.covariates.items()}
-        return Counted(self.role, self.x.take(groups), self.y.take(groups), columns, self.rows[groups], *sums)
+        return GroupedTable(self.role, self.x.take(groups), self.y.take(groups), columns, self.rows[groups], *sums)
 
-    def with_covariates(self, covariates: Mapping[str, Column]) -> Counted:
-        """The same groups with other labels."""
+    def with_covariates(self, covariates: Mapping[str, LabelColumn]) -> GroupedTable:
+        """Replace the columns of the covariates."""
         return replace(self, covariates=covariates)
 
-    def balanced_rows(self, x: npt.NDArray[np.intp]) -> FloatArray:
-        """What each group weighs, had a fair coin decided who is treated.
+    def reweighted_rows(self, x: npt.NDArray[np.intp]) -> FloatArray:
+        """Inverse probability weighting: rows of each group, had a fair coin decided who is treated.
 
-        A row with probability p of its arm stands for 1 / (2 p) rows, so that both arms look like all who took part.
+        A row with probability p of its arm stands for 1 / (2 p) rows, so that both arms represent all participants.
+
+        Parameters
+        ----------
+        x : shape (groups,)
+            1 for treated groups, 0 for untreated ones.
+
+        Returns
+        -------
+        array, shape (groups,)
+            The reweighted rows; `rows` if the table has no column of probabilities.
         """
         if self.treated is None or self.untreated is None:
             return self.rows
         return np.asarray(np.where(x == 1, self.treated, self.untreated) / 2)
 
 
-def count_table(table: Countable, parts: Parts, edges: Mapping[str, tuple[float, ...]], report: Report) -> Counted:
-    """Group a table by all columns that matter, and translate what comes back."""
-    keys = [*parts.covariates, parts.treatment, parts.outcome]
-    weight, assignment = parts.weight[table.role], parts.assignment_of(table.role)
-    groups = table.groups(Grouping(keys, edges, weight, assignment), report)
-    if not len(groups.rows):
-        raise TableError(f"the {table.role} table has no rows; it needs at least one below its header.")
-    if not groups.rows.any():
-        raise TableError(f"all rows of the {table.role} table have weight zero; nothing to count.")
-    columns = {
-        name: Column.of_bands(values, edges[name]) if name in edges else Column.of(values, name, table.role)
-        for name, values in groups.values.items()
-    }
-    if len(groups.rows) >= MOST_GROUPS:
-        raise _too_many_groups(table.role, columns)
-    covariates = {name: columns[name] for name in parts.covariates}
-    x, y = columns[parts.treatment], columns[parts.outcome]
-    counted = Counted(table.role, x, y, covariates, groups.rows, groups.treated, groups.untreated)
+def count_table(
+    table: Engine, roles: ColumnRoles, edges: Mapping[str, tuple[float, ...]], report: ReportShare
+) -> GroupedTable:
+    """Group a table by all columns that have a role, and label its groups.
+
+    Parameters
+    ----------
+    table
+        The table, with its numeric columns as numbers.
+    roles
+        Roles of the columns.
+    edges
+        By covariate, the edges of its bands.
+    report
+        Called with the share of the table that has been read.
+
+    Returns
+    -------
+    GroupedTable
+        The groups with a positive weight.
+
+    Raises
+    ------
+    TableError
+        If no row counts.
+    LimitError
+        If there are `MAX_GROUPS` groups or more.
+    """
+    keys = [*roles.covariates, roles.treatment, roles.outcome]
+    weight, assignment = roles.weight[table.role], roles.assignment_of(table.role)
+    groups = table.group_by(GroupBy(keys, edges, weight, assignment), report)
+    _check_some_weight(table.role, groups.rows)
+    columns = _label_columns(table.role, groups, edges)
+    covariates = {name: columns[name] for name in roles.covariates}
+    x, y = columns[roles.treatment], columns[roles.outcome]
+    counted = GroupedTable(table.role, x, y, covariates, groups.rows, groups.treated, groups.untreated)
     return counted.take(groups.rows > 0)
 
 
-def told_apart(tables: Sequence[Counted]) -> list[Counted]:
-    """The tables with the texts of a covariate as they stand, in all of them, if in any some became one label."""
-    names = {name for table in tables for name, column in table.covariates.items() if column.alike}
+def _label_columns(role: str, groups: GroupByResult, edges: Mapping[str, tuple[float, ...]]) -> dict[str, LabelColumn]:
+    columns = {
+        name: LabelColumn.from_bands(values, edges[name])
+        if name in edges
+        else LabelColumn.from_values(values, name, role)
+        for name, values in groups.values.items()
+    }
+    if len(groups.rows) >= MAX_GROUPS:
+        raise _too_many_groups(role, columns)
+    return columns
+
+
+def _check_some_weight(role: str, rows: FloatArray) -> None:
+    if not len(rows):
+        raise TableError(f"the {role} table has no rows; it needs at least one below its header.")
+    if not rows.any():
+        raise TableError(f"all rows of the {role} table have weight zero; nothing to count.")
+
+
+def keep_raw_labels(tables: Sequence[GroupedTable]) -> list[GroupedTable]:
+    """Restore the raw labels of covariates in which different texts, such as 250 and 250.0, became one label.
+
+    Parameters
+    ----------
+    tables
+        The tables; a covariate that is ambiguous in one of them is restored in all.
+
+    Returns
+    -------
+    list of GroupedTable
+        The tables with unambiguous labels.
+    """
+    names = {name for table in tables for name, column in table.covariates.items() if column.ambiguous}
     return [
         table.with_covariates(
             {
-                name: replace(column, labels=column.written) if name in names and column.written else column
+                name: replace(column, labels=column.raw_labels) if name in names and column.raw_labels else column
                 for name, column in table.covariates.items()
             }
         )
@@ -159,10 +259,10 @@ def told_apart(tables: Sequence[Counted]) -> list[Counted]:
     ]
 
 
-def _too_many_groups(role: str, columns: Mapping[str, Column]) -> LimitError:
+def _too_many_groups(role: str, columns: Mapping[str, LabelColumn]) -> LimitError:
     by_levels = sorted(columns, key=lambda name: len(columns[name].labels), reverse=True)
-    named = listed([f"{name} ({len(columns[name].labels):,})" for name in by_levels[:3]])
+    named = join_names([f"{name} ({len(columns[name].labels):,})" for name in by_levels[:3]])
     return LimitError(
-        f"the {role} table has {MOST_GROUPS:,} distinct profiles or more; the columns with most levels are {named}. "
+        f"the {role} table has {MAX_GROUPS:,} distinct profiles or more; the columns with most levels are {named}. "
         "Leave columns out with --covariates (covariates=), or cut numbers into bands with --bands (bands=)."
     )

@@ -1,4 +1,4 @@
-"""What becomes of missing values, of rare levels and of columns that name people rather than describe them."""
+"""Levels of the covariates: missing values, rare levels, and columns that identify people."""
 
 from __future__ import annotations
 
@@ -8,49 +8,70 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from pnsight._text import count_text
-from pnsight.data.reading.grouped_table import Counted
-from pnsight.data.schema import MISSING, OTHER, Covariate, Schema, band_labels, level_order
-from pnsight.errors import TableError, listed
+from pnsight.data.reading.grouped_table import GroupedTable
+from pnsight.data.schema import MISSING, OTHER, Covariate, Schema, band_labels, sort_levels
+from pnsight.errors import TableError, join_names
 
 Missing: TypeAlias = Literal["error", "drop", "level"]
 MISSING_CHOICES: tuple[Missing, ...] = ("error", "drop", "level")
 
-MOST_LEVELS = 500
-FEW_LEVELS = 20
-"""A column with fewer levels than this describes people, however few there are of them."""
+MAX_LEVELS = 500
+"""Levels that a covariate can have."""
+
+MIN_IDENTIFIER_LEVELS = 20
+"""Up to this many levels a column describes people, however few rows there are."""
 
 
-def without_missing(tables: Sequence[Counted], missing: Missing) -> tuple[list[Counted], dict[str, float]]:
-    """Tables in which nothing is missing, and the rows that were left out to that end, by reason."""
+def handle_missing(tables: Sequence[GroupedTable], missing: Missing) -> tuple[list[GroupedTable], dict[str, float]]:
+    """Leave out rows without treatment or outcome, and treat missing covariates as asked.
+
+    Parameters
+    ----------
+    tables
+        The tables after their group-by.
+    missing
+        Whether a missing covariate is an error, its row is dropped, or it becomes a level.
+
+    Returns
+    -------
+    tables : list of GroupedTable
+        The tables with nothing missing.
+    dropped : dict
+        Rows that were left out, by reason.
+    """
     known, dropped = [], {}
     for table in tables:
         blank = table.x.missing() | table.y.missing()
-        dropped[f"{table.role} rows without treatment or outcome"] = _plain(table.rows[blank].sum())
-        known.append(_some_rows(table.take(~blank), "both treatment and outcome"))
+        dropped[f"{table.role} rows without treatment or outcome"] = _whole(table.rows[blank].sum())
+        known.append(_check_some_rows(table.take(~blank), "both treatment and outcome"))
     if missing == "error":
-        _refuse_missing(known)
+        _check_no_missing(known)
     elif missing == "level":
-        known = [_with_level(table) for table in known]
+        known = [_with_missing_level(table) for table in known]
     else:
-        for i, table in enumerate(known):
-            gaps = {name: column.missing() for name, column in table.covariates.items() if column.missing().any()}
-            blank = np.logical_or.reduce([np.zeros(len(table.rows), dtype=bool), *gaps.values()])
-            dropped[f"{table.role} rows without {listed(gaps)}"] = _plain(table.rows[blank].sum())
-            known[i] = _some_rows(table.take(~blank), "treatment, outcome and all covariates")
+        known = [_drop_missing(table, dropped) for table in known]
     return known, {reason: rows for reason, rows in dropped.items() if rows}
 
 
-def _plain(rows: np.float64) -> float:
+def _drop_missing(table: GroupedTable, dropped: dict[str, float]) -> GroupedTable:
+    """The groups without a missing covariate; rows of the others are added to `dropped`."""
+    gaps = {name: column.missing() for name, column in table.covariates.items() if column.missing().any()}
+    blank = np.logical_or.reduce([np.zeros(len(table.rows), dtype=bool), *gaps.values()])
+    dropped[f"{table.role} rows without {join_names(gaps)}"] = _whole(table.rows[blank].sum())
+    return _check_some_rows(table.take(~blank), "treatment, outcome and all covariates")
+
+
+def _whole(rows: np.float64) -> float:
     return int(rows) if float(rows).is_integer() else float(rows)
 
 
-def _some_rows(table: Counted, what: str) -> Counted:
+def _check_some_rows(table: GroupedTable, what: str) -> GroupedTable:
     if not len(table.rows):
         raise TableError(f"the {table.role} table has no rows with {what}; nothing to count.")
     return table
 
 
-def _refuse_missing(tables: Sequence[Counted]) -> None:
+def _check_no_missing(tables: Sequence[GroupedTable]) -> None:
     found = [
         f"covariate {name!r} has no value in {count_text(rows)} rows of the {table.role} table"
         for table in tables
@@ -59,28 +80,57 @@ def _refuse_missing(tables: Sequence[Counted]) -> None:
     ]
     if found:
         raise TableError(
-            f"{listed(found)}; leave those rows out with --missing drop, make a level of them with --missing level "
+            f"{join_names(found)}; leave those rows out with --missing drop, make a level of them with --missing level "
             "(missing=), or leave the column out with --covariates (covariates=)."
         )
 
 
-def _with_level(table: Counted) -> Counted:
-    return table.with_covariates({name: column.renamed({None: MISSING}) for name, column in table.covariates.items()})
+def _with_missing_level(table: GroupedTable) -> GroupedTable:
+    return table.with_covariates(
+        {name: column.rename_labels({None: MISSING}) for name, column in table.covariates.items()}
+    )
 
 
-def rare_levels(tables: Sequence[Counted], names: Sequence[str], fewest: int) -> dict[str, tuple[str, ...]]:
-    """By covariate, the levels that have fewer rows than that in all tables together."""
-    return {
-        name: tuple(
-            level
-            for level, rows in _rows_by_level(tables, name).items()
-            if rows < fewest and level not in (OTHER, MISSING)
-        )
-        for name in names
-    }
+def set_levels(
+    tables: Sequence[GroupedTable], edges: Mapping[str, tuple[float, ...]], merge_rare: int | None
+) -> tuple[Schema, list[GroupedTable]]:
+    """Merge rare levels, and make the schema of the levels that are left.
+
+    Parameters
+    ----------
+    tables
+        The tables after their group-by, with nothing missing.
+    edges
+        By covariate, the edges of its bands; bands are never merged.
+    merge_rare
+        Levels with fewer rows than this in all tables together become ``other``; None to merge nothing.
+
+    Returns
+    -------
+    schema : Schema
+        The covariates, with ``other`` and ``missing`` as last levels, and all bands with or without rows.
+    tables : list of GroupedTable
+        The tables with those levels.
+
+    Raises
+    ------
+    TableError
+        If a covariate has too many levels, so that it identifies people.
+    """
+    names = [name for name in tables[0].covariates if name not in edges]
+    rare = {} if merge_rare is None else {name: _rare_levels(tables, name, merge_rare) for name in names}
+    merged = [_merge_levels(table, rare) for table in tables]
+    schema = _build_schema(merged, edges, rare)
+    _check_no_identifiers(schema, merged)
+    return schema, merged
 
 
-def _rows_by_level(tables: Sequence[Counted], name: str) -> dict[str, float]:
+def _rare_levels(tables: Sequence[GroupedTable], name: str, min_rows: int) -> tuple[str, ...]:
+    rows = _rows_by_level(tables, name)
+    return tuple(level for level in rows if rows[level] < min_rows and level not in (OTHER, MISSING))
+
+
+def _rows_by_level(tables: Sequence[GroupedTable], name: str) -> dict[str, float]:
     rows: dict[str, float] = {}
     for table in tables:
         for level, here in table.covariates[name].rows_by_label(table.rows).items():
@@ -88,39 +138,39 @@ def _rows_by_level(tables: Sequence[Counted], name: str) -> dict[str, float]:
     return rows
 
 
-def merge_levels(table: Counted, rare: Mapping[str, Sequence[str]]) -> Counted:
-    """The table with its rare levels called ``other``."""
-    return table.with_covariates(
-        {name: column.renamed(dict.fromkeys(rare.get(name, ()), OTHER)) for name, column in table.covariates.items()}
-    )
+def _merge_levels(table: GroupedTable, rare: Mapping[str, Sequence[str]]) -> GroupedTable:
+    merged = {
+        name: column.rename_labels(dict.fromkeys(rare.get(name, ()), OTHER))
+        for name, column in table.covariates.items()
+    }
+    return table.with_covariates(merged)
 
 
-def schema_of(
-    tables: Sequence[Counted], edges: Mapping[str, tuple[float, ...]], rare: Mapping[str, Sequence[str]]
+def _build_schema(
+    tables: Sequence[GroupedTable], edges: Mapping[str, tuple[float, ...]], rare: Mapping[str, Sequence[str]]
 ) -> Schema:
-    """Levels in order, with ``other`` and ``missing`` last; bands are all there, with or without rows."""
     return Schema(
         tuple(
-            Covariate(name, _levels(tables, name, edges.get(name)), edges.get(name), level_order(rare.get(name, ())))
+            Covariate(name, _levels(tables, name, edges.get(name)), edges.get(name), sort_levels(rare.get(name, ())))
             for name in tables[0].covariates
         )
     )
 
 
-def _levels(tables: Sequence[Counted], name: str, edges: tuple[float, ...] | None) -> tuple[str, ...]:
+def _levels(tables: Sequence[GroupedTable], name: str, edges: tuple[float, ...] | None) -> tuple[str, ...]:
     found = {level for table in tables for level in table.covariates[name].present()}
-    plain = level_order(found - {OTHER, MISSING}) if edges is None else band_labels(edges)
+    plain = sort_levels(found - {OTHER, MISSING}) if edges is None else band_labels(edges)
     return (*plain, *(level for level in (OTHER, MISSING) if level in found))
 
 
-def refuse_identifiers(schema: Schema, tables: Sequence[Counted]) -> None:
-    """A column with nearly a level a row names people; groups of one tell nothing."""
+def _check_no_identifiers(schema: Schema, tables: Sequence[GroupedTable]) -> None:
+    """A column with nearly as many levels as rows identifies people rather than describing them."""
     rows = sum(max(float(table.rows.sum()), float(len(table.rows))) for table in tables)  # weights may be tiny
     for covariate in schema.covariates:
         levels = len(covariate.levels)
-        if levels > MOST_LEVELS or (levels > FEW_LEVELS and levels > rows / 2):
+        if levels > MAX_LEVELS or (levels > MIN_IDENTIFIER_LEVELS and levels > rows / 2):
             raise TableError(
-                f"covariate {covariate.name!r} has {levels:,} levels ({listed(covariate.levels, most=3)}) in "
-                f"{count_text(rows)} rows; expected at most {MOST_LEVELS}, and fewer than half the rows. Leave it out "
+                f"covariate {covariate.name!r} has {levels:,} levels ({join_names(covariate.levels, most=3)}) in "
+                f"{count_text(rows)} rows; expected at most {MAX_LEVELS}, and fewer than half the rows. Leave it out "
                 "with --covariates, cut numbers into bands with --bands, or merge rare levels with --merge-rare."
             )

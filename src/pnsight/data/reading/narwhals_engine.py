@@ -1,4 +1,4 @@
-"""Data frames and relations of every engine that narwhals knows, counted where they live."""
+"""Engine for the data frames and relations that narwhals knows, each computed by its own library."""
 
 from __future__ import annotations
 
@@ -13,42 +13,57 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
 
-from pnsight.data.reading.duckdb_progress import watching
+from pnsight.data.reading.duckdb_progress import report_progress
 from pnsight.data.reading.engine import (
-    CELLS,
-    MOST_GROUPS,
-    Cells,
-    Grouping,
-    Groups,
-    Report,
-    Span,
-    not_numbers,
-    refuse_repeated_names,
-    unreadable,
+    HISTOGRAM_BINS,
+    MAX_GROUPS,
+    ColumnRange,
+    GroupBy,
+    GroupByResult,
+    Histogram,
+    ReportShare,
+    check_unique_names,
+    not_numeric_error,
+    unreadable_error,
 )
-from pnsight.errors import TableError, listed
+from pnsight.errors import TableError, join_names
 
 Frame: TypeAlias = nw.LazyFrame[Any] | nw.DataFrame[Any]
 
 
 @dataclass(frozen=True)
-class FrameTable:
+class NarwhalsEngine:
     """A table behind narwhals. Its columns are renamed ``c0``, ``c1``, ...: not every engine can quote every name."""
 
     role: str
     names: tuple[str, ...]
     frame: Frame
     connection: duckdb.DuckDBPyConnection | None = None
-    """Where to ask how far a count has come, if it is DuckDB's and ours."""
+    """Connection that reports progress, if the table is in a DuckDB of our own."""
 
     @classmethod
-    def of(cls, native: Any, role: str, connection: duckdb.DuckDBPyConnection | None = None) -> FrameTable:
-        """The table behind a data frame or relation, not yet read."""
+    def from_native(cls, native: Any, role: str, connection: duckdb.DuckDBPyConnection | None = None) -> NarwhalsEngine:
+        """Wrap a data frame or relation, without reading it.
+
+        Parameters
+        ----------
+        native
+            A table of a library that narwhals knows.
+        role
+            Role of the table, for messages.
+        connection
+            Connection that reports progress, if it is a relation of our own DuckDB.
+
+        Returns
+        -------
+        NarwhalsEngine
+            The table.
+        """
         try:
             frame: Frame = nw.from_native(native)
             names = list(frame.collect_schema().names())
         except nw.exceptions.DuplicateError:
-            refuse_repeated_names([str(name) for name in native.columns], f"the {role} table")
+            check_unique_names([str(name) for name in native.columns], f"the {role} table")
             raise
         except TypeError:
             raise TableError(
@@ -56,19 +71,19 @@ class FrameTable:
                 "SQL database, or a pandas, Polars, Arrow, DuckDB, Dask, Spark or Ibis table."
             ) from None
         except Exception as error:  # whatever the user's own engine may raise, of a lazy table that is not there
-            raise unreadable(role, error) from error
+            raise unreadable_error(role, error) from error
         for name in names:
             if not isinstance(name, str):
                 raise TableError(
                     f"the {role} table has a column called {name!r}; rename it, column names must be text."
                 )
-        return cls(role, tuple(names), _plainly_named(frame, names), connection)
+        return cls(role, tuple(names), _with_short_names(frame, names), connection)
 
     def _column(self, name: str) -> str:
         return f"c{self.names.index(name)}"
 
-    def numeric(self, columns: Sequence[str]) -> FrameTable:
-        """The same table with these columns as numbers, or nothing; refuses what is no number."""
+    def with_numeric(self, columns: Sequence[str]) -> NarwhalsEngine:
+        """Convert columns to numbers, NaN to missing; raises a `TableError` for other values."""
         frame, kinds = self.frame, self.frame.collect_schema()
         for name in columns:
             plain = self._column(name)
@@ -76,7 +91,7 @@ class FrameTable:
             if kind == nw.String and frame.implementation.is_duckdb():
                 frame = self._parsed(frame, name)
             elif not kind.is_numeric() and kind != nw.Boolean:
-                raise not_numbers(name, self.role, f"values of type {kind}")
+                raise not_numeric_error(name, self.role, f"values of type {kind}")
             frame = frame.with_columns(nw.col(plain).cast(nw.Float64))
             frame = frame.with_columns(nw.when(~nw.col(plain).is_nan()).then(nw.col(plain)).alias(plain))
         return replace(self, frame=frame)
@@ -90,13 +105,13 @@ class FrameTable:
             odd = relation.filter(f"{number} IS NULL AND trim({column}) <> ''").project(column).distinct().limit(3)
             found = sorted(str(row[0]) for row in odd.fetchall())
         except duckdb.Error as error:
-            raise unreadable(self.role, error) from None
+            raise unreadable_error(self.role, error) from None
         if found:
-            raise not_numbers(name, self.role, listed(map(repr, found)))
+            raise not_numeric_error(name, self.role, join_names(map(repr, found)))
         return nw.from_native(relation.project(f"* REPLACE ({number} AS {column})"))
 
-    def spans(self, columns: Sequence[str]) -> dict[str, Span]:
-        """The range of each of these numeric columns."""
+    def column_ranges(self, columns: Sequence[str]) -> dict[str, ColumnRange]:
+        """Find the range of numeric columns."""
         asked = [
             number.alias(f"{what}{i}")
             for i, column in enumerate(map(nw.col, map(self._column, columns)))
@@ -104,58 +119,60 @@ class FrameTable:
         ]
         found = self._fetch(self.frame.select(*asked, nw.len().alias("rows")))
         (rows,) = found["rows"].tolist()
+        summaries = [
+            [found[f"{what}{i}"].tolist()[0] for what in ("low", "high", "present")] for i in range(len(columns))
+        ]
         return {
-            name: Span.of([found[f"{what}{i}"].tolist()[0] for what in ("low", "high", "present")], int(rows))
-            for i, name in enumerate(columns)
+            name: ColumnRange.from_summary(summary, int(rows)) for name, summary in zip(columns, summaries, strict=True)
         }
 
-    def cells(self, column: str, low: float, high: float, weight: str | None) -> Cells:
-        """The numbers from `low` to `high` in about `CELLS` cells of equal width, and one cell on either side."""
+    def histogram(self, column: str, low: float, high: float, weight: str | None) -> Histogram:
+        """Count the numbers from `low` to `high` in bins of equal width, and those on either side in one bin each."""
         number = nw.col(self._column(column))
-        inside = (number - low) / ((high - low) / CELLS)
+        inside = (number - low) / ((high - low) / HISTOGRAM_BINS)
         cell = (
             nw.when(number < low)
             .then(nw.lit(-1.0))
-            .otherwise(nw.when(number > high).then(nw.lit(2.0 * CELLS)).otherwise(inside))
+            .otherwise(nw.when(number > high).then(nw.lit(2.0 * HISTOGRAM_BINS)).otherwise(inside))
         )
         present = self.frame.filter(~number.is_null())
         whole = cell.round(0)  # engines round halves differently; all keep the order
         held = present.select(whole.alias("cell"), number.alias("number"), self._weight(weight).alias("weight"))
         low_high = nw.col("number").min().alias("low"), nw.col("number").max().alias("high")
         found = self._fetch(held.group_by("cell").agg(*low_high, nw.col("weight").sum().alias("rows")))
-        return Cells(found["low"], found["high"], found["rows"])
+        return Histogram(found["low"], found["high"], found["rows"])
 
     def _weight(self, weight: str | None) -> nw.Expr:
         return nw.lit(1.0) if weight is None else nw.col(self._column(weight))
 
-    def groups(self, grouping: Grouping, report: Report) -> Groups:
-        """Every distinct combination of the keys, at most `MOST_GROUPS` of them."""
+    def group_by(self, grouping: GroupBy, report: ReportShare) -> GroupByResult:
+        """Group the rows, and add up their weights; at most `MAX_GROUPS` groups are fetched."""
         keys = {f"k{i}": self._key(name, grouping) for i, name in enumerate(grouping.keys)}
         sums = self._sums(grouping)
         held = self.frame.select(*(part.alias(name) for name, part in {**keys, **sums}.items()))
         totals = [nw.col(name).sum() for name in sums] or [nw.len().alias("rows")]
         try:
-            grouped = held.group_by(*keys).agg(*totals).head(MOST_GROUPS)
+            grouped = held.group_by(*keys).agg(*totals).head(MAX_GROUPS)
         except TypeError:
             raise TableError(
-                f"the {self.role} table cannot be grouped by {listed(grouping.keys)}: one of them holds lists or "
+                f"the {self.role} table cannot be grouped by {join_names(grouping.keys)}: one of them holds lists or "
                 "records; expected one plain value a row. Leave that column out with --covariates (covariates=), or "
                 "make plain columns of it."
             ) from None
         found = self._fetch(grouped, report)
         values = {name: found[key] for name, key in zip(grouping.keys, keys, strict=True)}
         totalled = {name: found[name].astype(np.float64) for name in (*sums, "rows") if name in found}
-        return Groups(values, **totalled)
+        return GroupByResult(values, **totalled)
 
-    def _key(self, name: str, grouping: Grouping) -> nw.Expr:
+    def _key(self, name: str, grouping: GroupBy) -> nw.Expr:
         column = nw.col(self._column(name))
         if name not in grouping.edges:
             return column
         above = [(column >= edge).cast(nw.Int64) for edge in grouping.edges[name][1:-1]]
         return nw.when(column.is_null()).then(nw.lit(-1)).otherwise(reduce(add, above, nw.lit(0)))
 
-    def _sums(self, grouping: Grouping) -> dict[str, nw.Expr]:
-        """What to add up beside counting rows."""
+    def _sums(self, grouping: GroupBy) -> dict[str, nw.Expr]:
+        """What to add up in each group; nothing where rows are only counted."""
         weight = self._weight(grouping.weight)
         if grouping.assignment is None:
             return {} if grouping.weight is None else {"rows": weight}
@@ -163,15 +180,15 @@ class FrameTable:
         return {"rows": weight, "treated": weight / chance, "untreated": weight / (1 - chance)}
 
     def columns(self) -> dict[str, list[Any]]:
-        """The whole table, if it is small."""
+        """Fetch the whole table as lists by column name."""
         found = self._fetch(self.frame)
         return {name: found[self._column(name)].tolist() for name in self.names}
 
-    def _fetch(self, frame: Frame, report: Report | None = None) -> dict[str, npt.NDArray[Any]]:
+    def _fetch(self, frame: Frame, report: ReportShare | None = None) -> dict[str, npt.NDArray[Any]]:
         """Columns as arrays: numbers as numbers, anything else as Python objects."""
         native = frame.to_native()
         if isinstance(native, duckdb.DuckDBPyRelation):
-            with watching(self.connection, report):
+            with report_progress(self.connection, report):
                 return _fetch_relation(native, self.role)
         eager = self._collected(frame) if isinstance(frame, nw.LazyFrame) else frame
         return {name: _values(series) for name, series in eager.to_dict(as_series=True).items()}
@@ -181,10 +198,10 @@ class FrameTable:
         try:
             return frame.collect(**how)
         except Exception as error:  # as above
-            raise unreadable(self.role, error) from error
+            raise unreadable_error(self.role, error) from error
 
 
-def _plainly_named(frame: Frame, names: Sequence[str]) -> Frame:
+def _with_short_names(frame: Frame, names: Sequence[str]) -> Frame:
     plain = {name: f"c{i}" for i, name in enumerate(names)}
     native: Any = frame.to_native()
     if frame.implementation.is_duckdb():
@@ -212,7 +229,7 @@ def _fetch_relation(relation: duckdb.DuckDBPyRelation, role: str) -> dict[str, n
     try:
         columns = relation.fetchnumpy()
     except duckdb.Error as error:
-        raise unreadable(role, error) from None
+        raise unreadable_error(role, error) from None
     plain = {name: values.dtype.kind in "biuf" and not np.ma.is_masked(values) for name, values in columns.items()}
     return {name: np.asarray(v) if plain[name] else _objects(v.tolist()) for name, v in columns.items()}
 

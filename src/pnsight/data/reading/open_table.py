@@ -1,4 +1,4 @@
-"""Opening tables: files and databases by their address, data frames and relations as they are."""
+"""Open tables: files and databases by their address, data frames and relations directly."""
 
 from __future__ import annotations
 
@@ -6,27 +6,53 @@ import os
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from pnsight.data.reading.engine import Countable
+from pnsight.data.reading.engine import Engine
 from pnsight.data.reading.files import open_files
-from pnsight.data.reading.narwhals_engine import FrameTable
-from pnsight.data.reading.sql_engine import SqlSource, SqlTable, sql_address
+from pnsight.data.reading.narwhals_engine import NarwhalsEngine
+from pnsight.data.reading.sql_engine import SqlEngine, SqlSource, sql_address
 
 Table: TypeAlias = Any
 """A path to a CSV or Parquet file, or a pattern such as ``data/*.parquet`` for many; a table of a SQL database, as
 ``URL::table``, ``URL::SELECT ...`` or `sql`; or a table of pandas, Polars, Arrow, DuckDB, Dask, Spark or Ibis."""
 
 
-def open_table(source: Table, role: str) -> Countable:
-    """The table, not yet read. `role` names it in messages: experimental, observational, ..."""
+def open_table(source: Table, role: str) -> Engine:
+    """Open a table with the engine that can read it.
+
+    Parameters
+    ----------
+    source
+        A path, a pattern, an address of a database, or a table of a library.
+    role
+        Role of the table, for messages: experimental, observational, ...
+
+    Returns
+    -------
+    Engine
+        The table, not yet read.
+    """
     if isinstance(source, str) and not os.path.exists(source):
         source = sql_address(source) or source
     if isinstance(source, SqlSource):
-        return SqlTable.of(source, role)
+        return SqlEngine.connect(source, role)
     if isinstance(source, str | os.PathLike):
         return open_files(Path(source), role)
-    return FrameTable.of(source, role)
+    return NarwhalsEngine.from_native(source, role)
 
 
 def read_columns(source: Table, role: str) -> dict[str, list[Any]]:
-    """A whole small table as lists by column name."""
+    """Read a whole small table.
+
+    Parameters
+    ----------
+    source
+        Whatever `read_study` takes for a table.
+    role
+        What messages call the table, such as ``query``.
+
+    Returns
+    -------
+    dict
+        Lists of values by column name.
+    """
     return open_table(source, role).columns()

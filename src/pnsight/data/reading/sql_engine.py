@@ -1,4 +1,4 @@
-"""Tables and queries of SQL databases, counted by the database; through SQLAlchemy, which is an extra."""
+"""Engine for tables and queries of SQL databases, computed by the database; needs SQLAlchemy, an optional extra."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pnsight.data.reading.engine import (
-    CELLS,
-    MOST_GROUPS,
-    Cells,
-    Grouping,
-    Groups,
-    Report,
-    Span,
-    not_numbers,
-    reason,
-    refuse_repeated_names,
+    HISTOGRAM_BINS,
+    MAX_GROUPS,
+    ColumnRange,
+    GroupBy,
+    GroupByResult,
+    Histogram,
+    ReportShare,
+    check_unique_names,
+    error_summary,
+    not_numeric_error,
 )
-from pnsight.errors import TableError, did_you_mean, listed
+from pnsight.errors import TableError, did_you_mean, join_names
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Engine, Executable, FromClause
 
 _ADDRESS = re.compile(r"(?P<url>[A-Za-z][\w+.-]*://(?:\[[^\]]*\]|[^\[])*?)(?:::(?P<what>.*))?", re.DOTALL)
 _QUERY = re.compile(r"\s*(select|with|values)\b", re.IGNORECASE)
-_FETCHED = 10_000
+_BATCH_ROWS = 10_000
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class SqlSource:
 
 
 def sql(url: str, *, table: str | None = None, query: str | None = None) -> SqlSource:
-    """A table of a SQL database, or the answer to a query, to be given to `read_study`.
+    """Name a table of a SQL database, or the result of a query, for `read_study`.
 
     Parameters
     ----------
@@ -56,6 +56,11 @@ def sql(url: str, *, table: str | None = None, query: str | None = None) -> SqlS
         Name of a table or view, if need be with its schema before a dot.
     query
         A SELECT in the database's own SQL.
+
+    Returns
+    -------
+    SqlSource
+        What to pass to `read_study` in place of a table; nothing is read yet.
     """
     if (table is None) == (query is None):
         raise TableError(f"sql() was given table={table!r} and query={query!r}; give one of the two.")
@@ -63,7 +68,18 @@ def sql(url: str, *, table: str | None = None, query: str | None = None) -> SqlS
 
 
 def sql_address(text: str) -> SqlSource | None:
-    """What ``URL::table`` or ``URL::SELECT ...`` means; None if the text is not a URL."""
+    """Parse the address of a table or a query.
+
+    Parameters
+    ----------
+    text
+        ``URL::table`` or ``URL::SELECT ...``.
+
+    Returns
+    -------
+    SqlSource or None
+        What it names; None if the text is not a URL.
+    """
     address = _ADDRESS.fullmatch(text)
     if address is None:
         return None
@@ -91,7 +107,7 @@ def _sqlalchemy() -> ModuleType:
 
 
 @dataclass(frozen=True)
-class SqlTable:
+class SqlEngine:
     """A table, view or query of a database."""
 
     role: str
@@ -100,10 +116,23 @@ class SqlTable:
     source: FromClause
 
     @classmethod
-    def of(cls, source: SqlSource, role: str) -> SqlTable:
-        """Connect, and find the columns."""
+    def connect(cls, source: SqlSource, role: str) -> SqlEngine:
+        """Connect to the database, and find the columns.
+
+        Parameters
+        ----------
+        source
+            Which table or query of which database.
+        role
+            Role of the table, for messages.
+
+        Returns
+        -------
+        SqlEngine
+            The table, not yet read.
+        """
         engine = _engine(source.url, role)
-        with _complaining(role):
+        with _table_errors(role):
             if source.table is not None:
                 found = _table(engine, source.table, role)
             else:
@@ -111,13 +140,13 @@ class SqlTable:
         names = [str(column.name) for column in found.columns]
         return cls(role, tuple(names), engine, found)
 
-    def numeric(self, columns: Sequence[str]) -> SqlTable:
-        """The same table, once these columns are found to hold numbers only."""
+    def with_numeric(self, columns: Sequence[str]) -> SqlEngine:
+        """Check that columns hold numbers only; raises a `TableError` otherwise."""
         sa = _sqlalchemy()
         for name in columns:
             column = self.source.c[name]
             for value in self._fetch(sa.select(sa.func.min(column), sa.func.max(column)))[0]:
-                _refuse_no_number(value, name, self.role)
+                _check_number(value, name, self.role)
         return self
 
     def _number(self, name: str) -> ColumnElement[float]:
@@ -125,20 +154,20 @@ class SqlTable:
         number: ColumnElement[float] = sa.cast(self.source.c[name], sa.Double)
         return number
 
-    def spans(self, columns: Sequence[str]) -> dict[str, Span]:
-        """The range of each of these numeric columns."""
+    def column_ranges(self, columns: Sequence[str]) -> dict[str, ColumnRange]:
+        """Find the range of numeric columns."""
         sa = _sqlalchemy()
         asked = [
             ask(number) for number in map(self._number, columns) for ask in (sa.func.min, sa.func.max, sa.func.count)
         ]
         ((rows, *found),) = self._fetch(sa.select(sa.func.count(), *asked).select_from(self.source))
-        return {name: Span.of(found[3 * i : 3 * i + 3], int(rows)) for i, name in enumerate(columns)}
+        return {name: ColumnRange.from_summary(found[3 * i : 3 * i + 3], int(rows)) for i, name in enumerate(columns)}
 
-    def cells(self, column: str, low: float, high: float, weight: str | None) -> Cells:
-        """The numbers from `low` to `high` in about `CELLS` cells of equal width, and one cell on either side."""
+    def histogram(self, column: str, low: float, high: float, weight: str | None) -> Histogram:
+        """Count the numbers from `low` to `high` in bins of equal width, and those on either side in one bin each."""
         sa, number = _sqlalchemy(), self._number(column)
-        inside = sa.cast((number - low) / ((high - low) / CELLS), sa.Integer)
-        cell = sa.case((number < low, -1), (number > high, 2 * CELLS), else_=inside)
+        inside = sa.cast((number - low) / ((high - low) / HISTOGRAM_BINS), sa.Integer)
+        cell = sa.case((number < low, -1), (number > high, 2 * HISTOGRAM_BINS), else_=inside)
         held = (
             sa.select(cell.label("cell"), number.label("number"), self._weight(weight).label("weight"))
             .where(number.is_not(None))
@@ -146,27 +175,27 @@ class SqlTable:
         )
         ends = sa.func.min(held.c.number), sa.func.max(held.c.number)
         found = self._fetch(sa.select(*ends, sa.func.sum(held.c.weight)).group_by(held.c.cell))
-        return Cells(*np.array(found, dtype=np.float64).reshape(-1, 3).T)
+        return Histogram(*np.array(found, dtype=np.float64).reshape(-1, 3).T)
 
     def _weight(self, weight: str | None) -> ColumnElement[float]:
         one: ColumnElement[float] = _sqlalchemy().literal(1.0)
         return one if weight is None else self._number(weight)
 
-    def groups(self, grouping: Grouping, report: Report) -> Groups:
-        """Every distinct combination of the keys, at most `MOST_GROUPS` of them."""
+    def group_by(self, grouping: GroupBy, report: ReportShare) -> GroupByResult:
+        """Group the rows, and add up their weights; at most `MAX_GROUPS` groups are fetched."""
         sa = _sqlalchemy()
         keys = [self._key(name, grouping).label(f"k{i}") for i, name in enumerate(grouping.keys)]
         sums = self._sums(grouping)
         held = sa.select(*keys, *(part.label(name) for name, part in sums.items())).subquery()
         chosen = [held.c[key.name] for key in keys]
         totals = [sa.func.sum(held.c[name]) for name in sums]
-        found = self._fetch(sa.select(*chosen, *totals).group_by(*chosen).limit(MOST_GROUPS))
+        found = self._fetch(sa.select(*chosen, *totals).group_by(*chosen).limit(MAX_GROUPS))
         columns = [np.array(column, dtype=object) for column in zip(*found, strict=True)]
         columns = columns or [np.empty(0, dtype=object)] * (len(keys) + len(sums))
         values = dict(zip(grouping.keys, columns, strict=False))
-        return Groups(values, *(column.astype(np.float64) for column in columns[len(keys) :]))
+        return GroupByResult(values, *(column.astype(np.float64) for column in columns[len(keys) :]))
 
-    def _key(self, name: str, grouping: Grouping) -> ColumnElement[Any]:
+    def _key(self, name: str, grouping: GroupBy) -> ColumnElement[Any]:
         if name not in grouping.edges:
             column: ColumnElement[Any] = self.source.c[name]
             return column
@@ -175,7 +204,7 @@ class SqlTable:
         band: ColumnElement[Any] = case((number.is_(None), -1), else_=reduce(add, above, _sqlalchemy().literal(0)))
         return band
 
-    def _sums(self, grouping: Grouping) -> dict[str, ColumnElement[float]]:
+    def _sums(self, grouping: GroupBy) -> dict[str, ColumnElement[float]]:
         weight = self._weight(grouping.weight)
         if grouping.assignment is None:
             return {"rows": weight}
@@ -183,14 +212,14 @@ class SqlTable:
         return {"rows": weight, "treated": weight / chance, "untreated": weight / (1 - chance)}
 
     def columns(self) -> dict[str, list[Any]]:
-        """The whole table, if it is small."""
+        """Fetch the whole table as lists by column name."""
         found = self._fetch(_sqlalchemy().select(*self.source.columns))
         return {name: [row[i] for row in found] for i, name in enumerate(self.names)}
 
     def _fetch(self, statement: Executable) -> list[Sequence[Any]]:
-        """The rows of an answer, fetched in parts."""
-        with _complaining(self.role), self.engine.connect() as connection:
-            parts = connection.execution_options(stream_results=True).execute(statement).partitions(_FETCHED)
+        """Rows of the result, fetched in batches."""
+        with _table_errors(self.role), self.engine.connect() as connection:
+            parts = connection.execution_options(stream_results=True).execute(statement).partitions(_BATCH_ROWS)
             return [tuple(row) for part in parts for row in part]
 
 
@@ -209,11 +238,11 @@ def _engine(url: str, role: str) -> Engine:
     except ImportError as error:
         raise TableError(f"the {role} table {shown!r} needs a driver: {error}. Install it with pip.") from None
     if engine.dialect.name == "sqlite":
-        _refuse_no_file(engine.url.database, shown, role)
+        _check_sqlite_file(engine.url.database, shown, role)
     return engine
 
 
-def _refuse_no_file(file: str | None, shown: str, role: str) -> None:
+def _check_sqlite_file(file: str | None, shown: str, role: str) -> None:
     """SQLite would make the file, or a database in memory, with nothing in it."""
     if not file:
         raise TableError(f"the {role} table {shown!r} names no file; write it as sqlite:///FILE::TABLE.")
@@ -222,19 +251,19 @@ def _refuse_no_file(file: str | None, shown: str, role: str) -> None:
 
 
 @contextmanager
-def _complaining(role: str) -> Iterator[None]:
-    """Errors of the database as the user's."""
+def _table_errors(role: str) -> Iterator[None]:
+    """Convert errors of the database to a `TableError`."""
     exc = _sqlalchemy().exc
     try:
         yield
     except exc.DBAPIError as error:
-        raise TableError(f"the {role} table cannot be read; the database says: {reason(error.orig)}") from None
+        raise TableError(f"the {role} table cannot be read; the database says: {error_summary(error.orig)}") from None
     except exc.SQLAlchemyError as error:
-        raise TableError(f"the {role} table cannot be read: {reason(error)}") from None
+        raise TableError(f"the {role} table cannot be read: {error_summary(error)}") from None
 
 
 def _table(engine: Engine, name: str, role: str) -> FromClause:
-    """A table or view; a dot may part its schema from its name."""
+    """A table or view; its schema may come before the name and a dot."""
     sa = _sqlalchemy()
     inspector = sa.inspect(engine)
     schema, _, bare = name.rpartition(".")
@@ -245,7 +274,7 @@ def _table(engine: Engine, name: str, role: str) -> FromClause:
             return found
     known = [*inspector.get_table_names(), *inspector.get_view_names()]
     raise TableError(
-        f"the {role} table: the database has no table {name!r}; it has {listed(known) or 'none'}."
+        f"the {role} table: the database has no table {name!r}; it has {join_names(known) or 'none'}."
         + did_you_mean(name, known)
     )
 
@@ -264,16 +293,16 @@ def _query(engine: Engine, query: str, role: str) -> FromClause:
     text = sa.text(query.strip().rstrip(";").replace(":", "\\:"))  # a colon is the user's, not a parameter of ours
     with engine.connect() as connection:
         names = list(connection.execute(sa.select(sa.text("*")).select_from(text.columns().subquery()).limit(0)).keys())
-    refuse_repeated_names([re.sub(r":\d+$", "", name) for name in names], f"the {role} table")  # SQLite numbers them
+    check_unique_names([re.sub(r":\d+$", "", name) for name in names], f"the {role} table")  # SQLite numbers them
     found: FromClause = text.columns(*(sa.column(name) for name in names)).subquery()
     return found
 
 
-def _refuse_no_number(value: Any, name: str, role: str) -> None:
+def _check_number(value: Any, name: str, role: str) -> None:
     """Databases order text after numbers, so if there is text then the largest value is."""
     try:
         number = float(value) if value is not None else 0.0
     except (TypeError, ValueError):
         number = float("nan")
     if isinstance(value, str) or number != number:
-        raise not_numbers(name, role, repr(value))
+        raise not_numeric_error(name, role, repr(value))

@@ -1,4 +1,4 @@
-"""Writing columns as a Parquet file."""
+"""Write columns to a Parquet file."""
 
 from __future__ import annotations
 
@@ -11,13 +11,26 @@ import numpy as np
 
 from pnsight._files import replacing
 from pnsight._text import in_utf8
-from pnsight.data.reading.engine import reason
+from pnsight.data.reading.engine import error_summary
 from pnsight.data.reading.files import new_connection
 from pnsight.errors import OutputError
 
 
 def write_parquet(columns: Mapping[str, Any], path: Path) -> None:
-    """Write columns (lists or arrays of one length) as a Parquet file, in one step or not at all."""
+    """Write columns to a Parquet file, atomically.
+
+    Parameters
+    ----------
+    columns
+        Lists or arrays of one length, by name.
+    path
+        Where to write; a file that is there is replaced once the new one is complete.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written.
+    """
     table = {name: _array(values) for name, values in columns.items()}
     try:
         connection = new_connection()
@@ -27,11 +40,11 @@ def write_parquet(columns: Mapping[str, Any], path: Path) -> None:
                 raise OutputError(f"cannot write {str(path.resolve())!r}: the name is not in UTF-8; use another.")
             connection.table("columns_to_write").write_parquet(str(scratch))
     except (duckdb.Error, OSError) as error:
-        raise OutputError(f"cannot write {str(path)!r}: {reason(error)}") from None
+        raise OutputError(f"cannot write {str(path)!r}: {error_summary(error)}") from None
 
 
 def _array(values: Any) -> np.ndarray[Any, Any]:
-    """An array DuckDB understands: missing numbers as NaN, words as objects."""
+    """An array that DuckDB understands: missing numbers as NaN, text as objects."""
     if isinstance(values, np.ndarray):
         return values
     kinds = {type(value) for value in values if value is not None}

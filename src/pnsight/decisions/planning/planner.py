@@ -18,19 +18,20 @@ import numpy.typing as npt
 from pnsight._tabular import Tabular
 from pnsight._text import number_of
 from pnsight._typing import FloatArray
-from pnsight.data.schema import Codes, QueryLike
+from pnsight.data.schema import Codes
 from pnsight.data.study import People, Study
 from pnsight.decisions.planning.expected_decisions import ALL, NONE, Outlook
 from pnsight.decisions.planning.variance_left import Crowd, Table, arms_of, doubt_left, split
 from pnsight.decisions.ranking import best_more_general
 from pnsight.decisions.rule import UNCERTAIN, Decisions, decided
-from pnsight.errors import ModelError, QueryError, listed
+from pnsight.errors import ModelError, QueryError, join_names
 from pnsight.estimands import asking
 from pnsight.estimands.estimand import Question
 from pnsight.estimands.resolve import ROUNDING
 from pnsight.models import Model, ResponseTypeModel
 from pnsight.queries import lattice
-from pnsight.queries.bound_table import plain_numbers, refuse_level
+from pnsight.queries.bound_table import plain_numbers, validate_level
+from pnsight.queries.query import QueryLike, encode, format_queries
 
 MOST_CANDIDATES = 500
 """Groups that fix two covariates are compared if all are no more than this, else those that fix one."""
@@ -139,16 +140,16 @@ def plan(
     crowd, question = Crowd.of(fitted, population, random_state), _question(fitted, options)
     now = decided(fitted.bounds(crowd.codes, level=level, **options), threshold, cautious=True)
     outlook = _outlook(fitted, now, question)
-    groups = np.concatenate([codes, fitted.schema.encode(None)])  # everyone last
+    groups = np.concatenate([codes, encode(fitted.schema, None)])  # everyone last
     added = crowd.added(groups, np.append(share, 1.0), split(fitted.study, rows, table))
     treat, leave = (gain @ crowd.share for gain in outlook.gains(doubt_left(fitted, question, crowd, added)))
     change = -(treat + leave)
     order = _best(codes, -change[:-1], given=candidates is not None)[:top]
     uncertain, stays = crowd.share * (now.decision == UNCERTAIN), crowd.share * outlook.uncertain(NONE)[0]
-    covers = lattice.match(codes[order], crowd.codes)
+    covers = lattice.membership_matrix(codes[order], crowd.codes)
     notes = (*now.answers.notes, *compared, *_notes(uncertain.sum(), stays.sum(), float(change[-1]), rows))
     return Plan(
-        fitted.schema.format(codes[order]),
+        format_queries(fitted.schema, codes[order]),
         share[order],
         covers @ uncertain,
         covers @ stays,
@@ -170,14 +171,14 @@ def _groups(
     """Groups to compare, the share of the people in each, and which they are in words."""
     schema = model.schema
     if candidates is not None:
-        codes = schema.encode(candidates)
+        codes = encode(schema, candidates)
         share = model.shares(codes, population)
         if not (share > 0).all():
-            nobody = listed(map(repr, schema.format(codes[share <= 0])))
+            nobody = join_names(map(repr, format_queries(schema, codes[share <= 0])))
             raise QueryError(f"nobody is in {nobody}, so no rows can come from there; leave it out.")
         return codes, share, ()
-    fixed = 2 if lattice.general_size(schema, 2) <= MOST_CANDIDATES else 1
-    codes = lattice.general_queries(schema, fixed)
+    fixed = 2 if lattice.n_queries_fixing_at_most(schema, 2) <= MOST_CANDIDATES else 1
+    codes = lattice.queries_fixing_at_most(schema, fixed)
     share = model.shares(codes, population)
     enough = share >= least_share - ROUNDING
     told = f"{number_of(int(enough.sum()), 'group')} that fix up to {number_of(fixed, 'covariate')} and hold at least "
@@ -242,13 +243,13 @@ def _with_intervals(model: Model) -> ResponseTypeModel:
 
 def _refuse_bad_arguments(study: Study, rows: float, table: str, top: int, level: float, least_share: float) -> None:
     if table not in get_args(Table):
-        raise QueryError(f"rows cannot be added to {table!r}; expected {listed(get_args(Table))}.")
+        raise QueryError(f"rows cannot be added to {table!r}; expected {join_names(get_args(Table))}.")
     if table != "experimental" and study.observational is None:
         raise QueryError(f"rows are to be added to {table}, but there is no observational table; use experimental.")
     if not 0 < rows <= MOST_ROWS:
         raise QueryError(f"{rows:g} rows are to be added; give a number above 0, at most {MOST_ROWS:g}.")
     if top < 1:
         raise QueryError(f"the top {top} are asked for; give a number of at least 1.")
-    refuse_level(level)
+    validate_level(level)
     if not 0 <= least_share <= 1:
         raise QueryError(f"the least share of people is {least_share}; give a number from 0 to 1.")

@@ -59,7 +59,7 @@ class Crowd:
 
     def added(self, groups: Codes, share: FloatArray, rows: FloatArray) -> Rows:
         """So many rows by arm (arms,), from the people of each group, who are this share of all (groups,)."""
-        covers = lattice.match(groups, self.codes)
+        covers = lattice.membership_matrix(groups, self.codes)
         inside = np.maximum(covers @ self.share, np.finfo(np.float64).tiny)
         own, nearby = covers * self.own / share[:, None], covers * self.share / inside[:, None]
         return Rows(rows[:, None, None] * own.T, rows[:, None, None] * nearby.T)

@@ -13,12 +13,12 @@ from typing import Any, ClassVar, Literal, Self, TypedDict
 
 import numpy as np
 
-from pnsight._progress import Progress, silent
-from pnsight._text import aligned
+from pnsight._progress import Progress, no_progress
+from pnsight._text import format_table
 from pnsight._typing import FloatArray
-from pnsight.data.schema import OPEN, Codes, QueryLike
+from pnsight.data.schema import OPEN, Codes
 from pnsight.data.study import Study
-from pnsight.errors import ModelError, QuantityError, QueryError, listed
+from pnsight.errors import ModelError, QuantityError, QueryError, join_names
 from pnsight.estimands import asking
 from pnsight.estimands.assumptions import AssumeLike
 from pnsight.estimands.estimand import Question, Refine, refuse_to_fit
@@ -29,6 +29,7 @@ from pnsight.models.bound_networks.pairs import NetworkPair, Pair, fit_networks,
 from pnsight.models.bound_networks.training_examples import Examples, feasible_examples, split_rows
 from pnsight.models.mlp_numpy import ACTIVATIONS
 from pnsight.queries.bound_table import BoundTable
+from pnsight.queries.query import QueryLike, encode, format_queries
 
 AUTO_THRESHOLDS = (100, 200, 300, 500, 1000, 2000)
 """Thresholds that ``threshold="auto"`` chooses among."""
@@ -99,7 +100,7 @@ class BoundRegressor(Model):
     learns: ClassVar[Any] = _Learned
     space: ClassVar[str]
 
-    def fit(self, study: Study, progress: Progress = silent) -> Self:
+    def fit(self, study: Study, progress: Progress = no_progress) -> Self:
         """Train on the queries that have enough rows."""
         self.validate_parameters()
         training, validation = self._parts(study)
@@ -189,14 +190,14 @@ class BoundRegressor(Model):
         refine: Refine = "none",
     ) -> BoundTable:
         """Bounds on the quantity the model was fitted for; it knows no law, so nothing can be assumed or refined."""
-        codes = self.schema.encode(queries)
+        codes = encode(self.schema, queries)
         question = asking(quantity, payoffs, assume, refine, otherwise=self.quantity)
         self._refuse_more(question)
         ends = self.raw_ends(codes, question.quantity)
         if self.repair == "sort":
             ends = np.sort(ends, axis=1)
         lower, upper, status = settle(ends[:, 0], ends[:, 1], CROSSED)
-        table = self.schema.format(codes), lower, upper, *support(self.counts(codes)), status
+        table = format_queries(self.schema, codes), lower, upper, *support(self.counts(codes)), status
         return BoundTable(self.quantity, *table, notes=self.caveats)
 
     def raw_ends(self, codes: Codes, quantity: str = "pns") -> FloatArray:
@@ -210,7 +211,7 @@ class BoundRegressor(Model):
         if self.space == "exact" and (codes == OPEN).any():
             raise QueryError(
                 f"{self.name} learned from exact queries and answers only those: fix every covariate "
-                f"({listed(self.schema.names)}), or fit mask-mlp."
+                f"({join_names(self.schema.names)}), or fit mask-mlp."
             )
         return self.pair_.predict(encode(codes))
 
@@ -222,7 +223,7 @@ class BoundRegressor(Model):
         if asked:
             raise QuantityError(
                 f"this {self.name} model learned bounds on {self.quantity} and no law, so it cannot heed "
-                f"{listed(asked)}; fit a response-types or plug-in model."
+                f"{join_names(asked)}; fit a response-types or plug-in model."
             )
 
     # --- storing ---------------------------------------------------------------------------------------
@@ -240,7 +241,7 @@ class BoundRegressor(Model):
             f"Learned from {self.examples_:,} queries with at least {self.threshold_:,} rows in both tables.",
             "Thresholds tried, by the mean squared error on held-out "
             + ("rows' own bounds:" if self.validation == "rows" else "queries, which share rows with the others:"),
-            aligned({"threshold": list(self.tried_), "error": [f"{error:.6f}" for error in self.tried_.values()]}),
+            format_table({"threshold": list(self.tried_), "error": [f"{error:.6f}" for error in self.tried_.values()]}),
         ]
         if isinstance(self.pair_, NetworkPair):
             lower, upper = self.pair_.best_epochs
@@ -283,7 +284,9 @@ class BoundRegressor(Model):
         choices = {"validation": ("rows", "queries"), "repair": ("none", "sort"), "activation": tuple(ACTIVATIONS)}
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:
-                raise ModelError(f"{name} is {getattr(self, name)!r}; expected one of {listed(map(repr, allowed))}.")
+                raise ModelError(
+                    f"{name} is {getattr(self, name)!r}; expected one of {join_names(map(repr, allowed))}."
+                )
         if self.threshold != "auto" and not isinstance(self.threshold, int):
             raise ModelError(f"threshold is {self.threshold!r}; give a whole number of rows, or 'auto'.")
         if self.threshold == "auto" and self.validation != "rows":

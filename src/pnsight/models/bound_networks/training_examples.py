@@ -52,7 +52,7 @@ def feasible_examples(study: Study, space: str, quantity: str) -> Examples:
     if space == "exact":
         codes, counts = study.profiles, study.counts
     else:
-        codes = lattice.mask_queries(study.schema)
+        codes = lattice.all_queries(study.schema)
         counts = lattice.roll_up(study.schema, study.profiles, study.counts)
     observational = None if study.observational is None else counts[:, 4:]
     lower, upper = bounds(Law.from_counts(counts[:, :4], observational), quantity)

@@ -8,7 +8,7 @@ from typing import Any, Self, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from pnsight._plain import refuse_unlike
+from pnsight._plain import validate_type
 from pnsight.errors import ModelError
 from pnsight.models.response_types.capacity import CAPACITY_GRID, SHORT_CAPACITY_GRID, Capacity
 
@@ -276,17 +276,17 @@ def _validate_numbers(value: Any, place: str) -> None:
 def _from_plain(value: Any, expected: Any, place: str) -> Any:
     """The value of a type made of data classes, named tuples, tuples of any length and plain types."""
     if is_dataclass(expected):
-        refuse_unlike(value, dict[str, Any], place)
+        validate_type(value, dict[str, Any], place)
         hints = get_type_hints(expected)
         if value.keys() != hints.keys():
             raise ValueError(f"{place} has {sorted(value)}; expected {sorted(hints)}")
         parts = {name: _from_plain(value[name], hints[name], f"{place}.{name}") for name in hints}
         return expected(**parts)  # type: ignore[operator]
     if get_origin(expected) is tuple:
-        refuse_unlike(value, list[Any], place)
+        validate_type(value, list[Any], place)
         return tuple(_from_plain(each, get_args(expected)[0], f"{place}.{k}") for k, each in enumerate(value))
     if expected is Capacity:
-        refuse_unlike(value, tuple[int, int, float, int], place)
+        validate_type(value, tuple[int, int, float, int], place)
         return Capacity(*value)
-    refuse_unlike(value, expected, place)
+    validate_type(value, expected, place)
     return value

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from pnsight._typing import Float32Array, FloatArray, IndexArray
-from pnsight.data.profiles import exact_position
+from pnsight.data.profiles import profile_index
 from pnsight.data.schema import Codes, Schema
 from pnsight.models.response_types.marginalise import (
     Arrays,
@@ -70,7 +70,7 @@ class EnumeratedProfiles(Marginaliser):
     ) -> Iterator[FloatArray]:
         """Means of as many members at a time as there is room for, shape (some members, queries, k)."""
         flat = self._weighted(tuple(map(float, weights)), members, values)
-        size = min(self.schema.mask_size, max(len(codes), len(flat)))
+        size = min(self.schema.n_queries, max(len(codes), len(flat)))
         columns = self.profile_types.shape[2] + 1  # of a profile at most: its types, and one for its people
         at_once = max(1, _SUMMED_VALUES // (columns * size))
         for start in range(0, members, at_once):
@@ -82,7 +82,7 @@ class EnumeratedProfiles(Marginaliser):
     @cached_property
     def _profiles(self) -> Codes:
         """All profiles, shape (profiles, covariates)."""
-        return lattice.exact_queries(self.schema)
+        return lattice.all_profiles(self.schema)
 
     @cached_property
     def _weighted(self) -> Callable[[tuple[float, ...], int, Values], FloatArray]:
@@ -102,7 +102,7 @@ class EnumeratedProfiles(Marginaliser):
 
     def replace_counts(self, replacement: CountReplacement, profiles: Codes) -> Self:
         """The same networks with other counts of the study's profiles, shape (profiles, covariates)."""
-        place = exact_position(self.schema, profiles)
+        place = profile_index(self.schema, profiles)
         types, masses = self._replace_types(replacement, place), self._replace_masses(replacement, place)
         return replace(self, profile_types=types, masses=masses)
 
@@ -139,6 +139,6 @@ class EnumeratedProfiles(Marginaliser):
     def from_arrays(cls, schema: Schema, profiles: Codes, arrays: Arrays) -> Self:
         """What `arrays` described."""
         types, masses = arrays["profile_types"], arrays["masses"]
-        if {types.shape[1], masses.shape[2]} != {schema.exact_size}:
-            raise ValueError(f"arrays of {types.shape[1]} profiles do not fit covariates of {schema.exact_size}")
+        if {types.shape[1], masses.shape[2]} != {schema.n_profiles}:
+            raise ValueError(f"arrays of {types.shape[1]} profiles do not fit covariates of {schema.n_profiles}")
         return cls(schema, types, masses)

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pnsight._progress import Progress, part
+from pnsight._progress import Progress, subtask
 from pnsight._typing import FloatArray, IndexArray
-from pnsight.data.profiles import exact_position
+from pnsight.data.profiles import profile_index
 from pnsight.data.study import Study
 from pnsight.models.mlp_numpy import Layers, mean_probabilities, probabilities
 from pnsight.models.resampling import bootstrap_counts, split_counts
@@ -117,7 +117,7 @@ class FitProcedure:
         self.intervals, self.progress = intervals, progress
         self.rng = np.random.default_rng([seed, 4])
         self.counts = cells.counts(study)
-        self.inputs = study.schema.signs(study.profiles)
+        self.inputs = study.schema.effect_coding(study.profiles)
         effort = config.effort_for(len(study.profiles))
         self.capacities = effort.capacities if self.inputs.shape[1] else (CONSTANT,)
         self.folds, self.networks = effort.folds, effort.networks
@@ -144,7 +144,7 @@ class FitProcedure:
         if self.intervals:
             members += self._simulate(selected.weights, selected.plausible, selected.prior_rows)
             inflation = self._inflation(members[1:], selected)
-        enumerable = self.study.schema.exact_size <= self.config.max_enumerated_profiles
+        enumerable = self.study.schema.n_profiles <= self.config.max_enumerated_profiles
         represent = self._enumerated if enumerable else self._sampled
         summary = self._summary(selected, covariates, inflation)
         return summary, represent(members, covariates, selected.prior_rows)
@@ -200,7 +200,7 @@ class FitProcedure:
 
         specs = [NetworkSpec(self.capacities[k], source, int(self.rng.integers(2**31))) for source, k in pairs]
         stages = STAGES if self.intervals else STAGES[:3]
-        progress = part(self.progress, stage, len(stages), stages[stage])
+        progress = subtask(self.progress, stage, len(stages), stages[stage])
         return train_ensemble(self.inputs, sources, specs, self.cells, progress, self.config.training)
 
     def _shrink(self, types: FloatArray, counts: FloatArray, prior_rows: float) -> FloatArray:
@@ -267,9 +267,9 @@ class FitProcedure:
         self, members: Sequence[EnsembleMember], covariates: Sequence[CovariateDistribution], prior_rows: float
     ) -> EnumeratedProfiles:
         schema, profiles = self.study.schema, self.study.profiles
-        every = lattice.exact_queries(schema)
-        place = exact_position(schema, profiles)
-        inputs = schema.signs(every)
+        every = lattice.all_profiles(schema)
+        place = profile_index(schema, profiles)
+        inputs = schema.effect_coding(every)
         types, masses = [], []
         for networks, counts in members:
             found = mean_probabilities(networks, inputs)

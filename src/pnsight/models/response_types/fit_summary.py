@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, Self, TypedDict
 
 import numpy as np
 
-from pnsight._text import aligned
+from pnsight._text import format_table
 from pnsight.models.response_types.marginalise import Representation
 
 
@@ -112,7 +112,7 @@ class FitSummary:
         lines = [
             "Networks tried, by the log-likelihood of a held-out row, and their weight "
             "(a profile counts by the root of its rows):",
-            aligned(tried),
+            format_table(tried),
             "",
             f"Shrinkage: {_shrinkage(self.prior_rows)}.",
             *map(_covariates, self.covariates),

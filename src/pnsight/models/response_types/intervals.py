@@ -147,4 +147,4 @@ def random_subpopulations(profiles: Codes, rows: FloatArray, rng: np.random.Gene
     openness = rng.random((number, 1))
     queries = np.where(rng.random((number, profiles.shape[1])) < openness, OPEN, profiles[people])
     queries = np.unique(queries, axis=0) if profiles.shape[1] else queries[:1]
-    return lattice.match(queries, profiles)
+    return lattice.membership_matrix(queries, profiles)

@@ -17,11 +17,11 @@ from typing import Any, ClassVar, Self, get_args
 import numpy as np
 import numpy.typing as npt
 
-from pnsight._progress import Progress, silent
+from pnsight._progress import Progress, no_progress
 from pnsight._typing import FloatArray
 from pnsight.data.law import Law
-from pnsight.data.schema import Codes, QueryLike
-from pnsight.data.study import People, Study, refuse_unknown_people
+from pnsight.data.schema import Codes
+from pnsight.data.study import People, Study, validate_population
 from pnsight.errors import ModelError
 from pnsight.estimands import asking
 from pnsight.estimands.assumptions import AssumeLike
@@ -39,7 +39,8 @@ from pnsight.models.response_types.intervals import MEMBERS_PER_SIMULATION, erro
 from pnsight.models.response_types.marginalise import Marginaliser
 from pnsight.models.response_types.replace_counts import CountReplacement, EmpiricalPart
 from pnsight.models.response_types.sampled_profiles import SampledProfiles
-from pnsight.queries.bound_table import BoundTable, refuse_level
+from pnsight.queries.bound_table import BoundTable, validate_level
+from pnsight.queries.query import QueryLike, encode, format_queries
 
 _MAX_LAWS_AT_ONCE = 4096
 """Laws, of queries and members, that are bounded in one go: the members of a few queries, or one member of many."""
@@ -88,7 +89,7 @@ class ResponseTypeModel(LawModel):
 
     # --- learning --------------------------------------------------------------------------------------
 
-    def fit(self, study: Study, progress: Progress = silent) -> Self:
+    def fit(self, study: Study, progress: Progress = no_progress) -> Self:
         """Select hyperparameters by cross-validation, then fit to all rows.
 
         Parameters
@@ -149,7 +150,7 @@ class ResponseTypeModel(LawModel):
     def validate_parameters(self) -> None:
         """Raise an error where a parameter is not known."""
         refuse_to_fit(self.quantity)
-        refuse_unknown_people(self.population)
+        validate_population(self.population)
         self.config.validate()
 
     # --- answering -------------------------------------------------------------------------------------
@@ -196,13 +197,13 @@ class ResponseTypeModel(LawModel):
 
         What a query does not name is left open and averaged over the people of `population`, by default the model's.
         """
-        refuse_level(level)
-        codes = self.schema.encode(queries)
+        validate_level(level)
+        codes = encode(self.schema, queries)
         question = asking(quantity, payoffs, assume, refine, otherwise=self.quantity)
         notes = self.notes(codes, question)
         ends, spread = self._ends(codes, question, self._weights(population))
         lower, upper, status = settle(ends[0], ends[1], within=question.span)
-        table = self.schema.format(codes), lower, upper, *support(self.counts(codes)), status
+        table = format_queries(self.schema, codes), lower, upper, *support(self.counts(codes)), status
         if spread is None:
             return BoundTable(question.quantity, *table, notes=notes)
         reach = NormalDist().inv_cdf((1 + level) / 2) * spread

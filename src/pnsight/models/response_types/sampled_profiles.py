@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight._typing import Float32Array, FloatArray, IndexArray
-from pnsight.data.profiles import Index
+from pnsight.data.profiles import ProfileLookup
 from pnsight.data.schema import OPEN, Codes, Schema
 from pnsight.models.mlp_numpy import Layers, mean_probabilities
 from pnsight.models.response_types.latent_classes import LatentClasses
@@ -120,7 +120,7 @@ class SampledProfiles(Marginaliser):
     ) -> FloatArray:
         """Mean of the values over the people of one query that leaves covariates open, shape (members, k)."""
         any_counted = (weights * self.empirical_weight).any()
-        covered = lattice.covered(self.profiles, query) if any_counted else np.arange(0)
+        covered = lattice.matching_profiles(self.profiles, query) if any_counted else np.arange(0)
         found: FloatArray | float = 0.0
         for table, weight in enumerate(weights):
             empirical = self.empirical_weight[table]
@@ -138,7 +138,7 @@ class SampledProfiles(Marginaliser):
         if members > 1 and len(covered):
             some = covered[:: -(-len(covered) // _SPREAD_PROFILES)]
             weights = shares[0, some] * (shares[0, covered].sum() / max(shares[0, some].sum(), 1e-30))
-            inputs = _ProfileInputs(self.schema.signs(self.profiles[some]), some)
+            inputs = _ProfileInputs(self.schema.effect_coding(self.profiles[some]), some)
             total += self._differences(inputs, self._answer(0, inputs), weights, values, members)
         return np.asarray(total)
 
@@ -174,11 +174,11 @@ class SampledProfiles(Marginaliser):
 
     def _inputs_of(self, profiles: Codes) -> _ProfileInputs:
         """Profiles as networks see them, and where they are among those counted."""
-        return _ProfileInputs(self.schema.signs(profiles), self._index.find(profiles))
+        return _ProfileInputs(self.schema.effect_coding(profiles), self._index.find(profiles))
 
     @cached_property
-    def _index(self) -> Index:
-        return Index(self.schema, self.profiles)
+    def _index(self) -> ProfileLookup:
+        return ProfileLookup(self.schema, self.profiles)
 
     def replace_counts(self, replacement: CountReplacement, profiles: Codes) -> Self:
         """The same networks with other counts of the study's profiles, which are this object's own."""
@@ -194,7 +194,7 @@ class SampledProfiles(Marginaliser):
 
     def _replace_types(self, replacement: CountReplacement) -> Float32Array:
         types, changed = self.profile_types.copy(), replacement.changed & replacement.after.any(axis=1)
-        inputs = self.schema.signs(self.profiles[changed])
+        inputs = self.schema.effect_coding(self.profiles[changed])
         for member in replacement.own_members[replacement.own_members < len(types)]:
             types[member, changed] = replacement.shrink(mean_probabilities(self.networks[member], inputs), changed)
         return types
@@ -243,7 +243,7 @@ class SampledProfiles(Marginaliser):
             raise ValueError(
                 f"types of shape {types.shape} do not fit {len(networks)} members, {len(profiles)} profiles"
             )
-        inputs, columns = networks[0][0][0][0].shape[1], schema.signs(profiles[:0]).shape[1]
+        inputs, columns = networks[0][0][0][0].shape[1], schema.effect_coding(profiles[:0]).shape[1]
         if inputs != columns:
             raise ValueError(f"networks of {inputs} inputs do not fit covariates of {columns}")
         empirical, weight, points = (arrays[name] for name in ("empirical", "empirical_weight", "sobol_points"))

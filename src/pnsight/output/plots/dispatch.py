@@ -7,7 +7,6 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from pnsight.data.schema import QueryLike
 from pnsight.data.study import Study
 from pnsight.decisions import Decisions, Ranking, Selection, decide, decided
 from pnsight.diagnostics import Check, Coherence
@@ -18,6 +17,7 @@ from pnsight.output.plots.forest import forest, ranking
 from pnsight.output.plots.gains import gain_curve
 from pnsight.output.plots.support import support_map
 from pnsight.queries.bound_table import BoundTable
+from pnsight.queries.query import QueryLike
 
 Drawable = Model | BoundTable | Decisions | Ranking | Selection | Study | Check | Coherence
 

@@ -11,12 +11,12 @@ from matplotlib.figure import Figure
 
 from pnsight._palette import BLACK, BLUE, GREY, VERMILION
 from pnsight._typing import FloatArray
-from pnsight.data.schema import QueryLike
 from pnsight.errors import ModelError
 from pnsight.estimands.closed_forms import Ends
 from pnsight.models import Model
 from pnsight.output.plots.canvas import SMALL, TEXT, canvas, plain, titled
 from pnsight.queries.bound_table import BoundTable
+from pnsight.queries.query import QueryLike
 
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 """Levels of confidence that are compared with how often intervals cover."""

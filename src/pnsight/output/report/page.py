@@ -16,7 +16,7 @@ from pnsight._text import count_text, share_text
 from pnsight._typing import FloatArray
 from pnsight.decisions import Decisions, Ranking
 from pnsight.diagnostics.verdict import SIGNS
-from pnsight.errors import listed
+from pnsight.errors import join_names
 from pnsight.estimands.resolve import ROUNDING
 from pnsight.output import plots
 from pnsight.output.plots.gains import drawn_curve, gain_name
@@ -56,7 +56,7 @@ def _environment() -> Environment:
     )
     found.filters |= {
         "capital": lambda text: text[:1].upper() + text[1:],
-        "listed": lambda levels: listed(levels, _MOST_LEVELS),
+        "listed": lambda levels: join_names(levels, _MOST_LEVELS),
         "number": lambda value: _number(value, ".3f"),
         "percent": lambda value: f"{100 * value:.4g}%",
         "plain": lambda value: f"{value:g}",
@@ -81,7 +81,7 @@ def _alike(covariates: Sequence[Described]) -> list[tuple[str, Described]]:
     """Covariates that follow each other and have the same levels together, by their names."""
     groups = groupby(covariates, lambda covariate: replace(covariate, name=""))
     found = [list(group) for _, group in groups]
-    return [(listed([covariate.name for covariate in group], _MOST_LEVELS), group[0]) for group in found]
+    return [(join_names([covariate.name for covariate in group], _MOST_LEVELS), group[0]) for group in found]
 
 
 def _budgets(gains: Gains) -> list[dict[str, float | None]]:

@@ -24,6 +24,7 @@ from pnsight.output.report import words
 from pnsight.output.report.data import SHOWN, Answer, Benefit, Doubt, Doubts, Gains, Groups, Headline, Net, Question
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import BoundTable, plain_numbers
+from pnsight.queries.query import decode, encode
 
 MOST_LEVELS = 40
 """Levels that are shown one by one; of more, those that most people have."""
@@ -66,7 +67,7 @@ class Asked:
         """
         learned = self.model.study.withheld is not None and not isinstance(self.model, PlugIn)
         options |= {"least_support": 0} if learned else {}
-        listed = self.model.schema.exact_size <= MOST_LISTED
+        listed = self.model.schema.n_profiles <= MOST_LISTED
         most = MOST_CANDIDATES if listed else MOST_WIDE_CANDIDATES
         return rank(self.model, self.top, by, most_candidates=most, level=self.level, **options)
 
@@ -144,9 +145,9 @@ def turned(asked: Asked, levels: Groups, best: Groups) -> str:
 
     It is the level not to treat that most of the best groups lie in, of those that are to be treated.
     """
-    codes = asked.model.schema.encode([answer.query for answer in best.answers if answer.decision == TREAT])
+    codes = encode(asked.model.schema, [answer.query for answer in best.answers if answer.decision == TREAT])
     inside = {
-        level.name: len(lattice.covered(codes, asked.model.schema.encode(level.query)[0]))
+        level.name: len(lattice.matching_profiles(codes, encode(asked.model.schema, level.query)[0]))
         for level in levels.answers[1:]
         if level.decision == NOT
     }
@@ -245,6 +246,6 @@ def _answers(asked: Asked, table: BoundTable, share: FloatArray, threshold: floa
     decision = np.full(len(table), "") if threshold is None else decided(table, threshold).decision
     columns = table.columns({"share": plain_numbers(share), "decision": [str(word) for word in decision]})
     rows = zip(*columns.values(), strict=True)
-    codes = asked.model.schema.encode(list(table.queries))
+    codes = encode(asked.model.schema, list(table.queries))
     named = zip((dict(zip(columns, row, strict=True)) for row in rows), codes, strict=True)
-    return tuple(Answer(name=asked.model.schema.query(query).words, **row) for row, query in named)
+    return tuple(Answer(name=decode(asked.model.schema, query).words, **row) for row, query in named)

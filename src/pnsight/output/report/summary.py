@@ -6,7 +6,7 @@ from dataclasses import asdict
 from datetime import date
 from typing import Any
 
-from pnsight._progress import Progress, silent
+from pnsight._progress import Progress, no_progress
 from pnsight._text import in_utf8
 from pnsight._version import __version__
 from pnsight.data.schema import Covariate
@@ -44,7 +44,7 @@ def summarise(
     cost: float | None = None,
     title: str | None = None,
     min_cell: int | None = None,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
     made: date | None = None,
 ) -> Summary:
     """All that a report says.
@@ -147,7 +147,7 @@ def _data(study: Study) -> Data:
 
 
 def _described(covariate: Covariate) -> Described:
-    return Described(covariate.name, covariate.levels, covariate.edges, covariate.merged)
+    return Described(covariate.name, covariate.levels, covariate.edges, covariate.rare_levels)
 
 
 def _checked(study: Study) -> Checked:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from pnsight.data.schema import Schema
+from pnsight.queries.query import decode
 from pnsight.web.state import State
 
 NOTHING = "–"
@@ -19,5 +20,5 @@ def number(value: float) -> str:
 
 def described(schema: Schema, state: State) -> tuple[str, ...]:
     """The people of a state, in words: one for each thing known about them."""
-    fixed = schema.query(state.codes[0]).fixed
+    fixed = decode(schema, state.codes[0]).fixed
     return tuple(f"{name} = {level}" for name, level in fixed.items()) or ("Everyone",)

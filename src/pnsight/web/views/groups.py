@@ -10,6 +10,7 @@ from typing import Any
 
 from pnsight._text import count_text, percent
 from pnsight.decisions import Ranking, decided
+from pnsight.queries.query import encode
 from pnsight.web.bounds_chart import Scale, Strip
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import Options, State
@@ -45,7 +46,7 @@ class Group:
 
 def groups(explorer: Explorer, found: Ranking, options: Options) -> list[Group]:
     """The subpopulations of a ranking, in its order."""
-    codes = explorer.schema.encode(list(found.answers.queries))
+    codes = encode(explorer.schema, list(found.answers.queries))
     decision = decided(found.answers, options.threshold, options.cautious).decision
     scale, columns, shown = Scale.of(options), found.columns(), signs(options.quantity)
     return [

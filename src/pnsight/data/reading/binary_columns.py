@@ -1,0 +1,113 @@
+"""Binary columns: which values of the treatment and of the outcome mean true."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pnsight._text import count_text
+from pnsight.data.reading.grouped_table import GroupedTable, LabelColumn
+from pnsight.data.schema import label, sort_levels
+from pnsight.errors import TableError, did_you_mean, join_names
+
+_TRUTH = {"1": 1, "true": 1, "0": 0, "false": 0}
+
+
+def binary_codes(
+    column: str, what: str, argument: str, true_value: Any, columns: Sequence[LabelColumn]
+) -> dict[str, int]:
+    """Decide which labels of a binary column mean 1 and which 0.
+
+    Parameters
+    ----------
+    column
+        Its name.
+    what, argument
+        What it says (``treatment``), and the argument that names its true value (``treated``), for messages.
+    true_value
+        The value that means true; None if the column holds 0/1 or true/false.
+    columns
+        The column in each of the tables.
+
+    Returns
+    -------
+    dict
+        1 or 0 by label.
+
+    Raises
+    ------
+    TableError
+        If the column is empty, holds more than two values, or does not show which value means true.
+    """
+    found = sort_levels(value for each in columns for value in each.present())
+    if not found:
+        raise TableError(f"{what} column {column!r} has no value in any row; name the column that says it.")
+    if true_value is None and all(value in _TRUTH for value in found):
+        return {value: _TRUTH[value] for value in found}
+    if len(found) > 2:
+        raise TableError(
+            f"{what} column {column!r} holds {len(found)} values ({join_names(found)}); expected two. "
+            "Keep the rows of two values, or make a column that is 0 or 1."
+        )
+    named = _true_label(column, what, argument, true_value, found)
+    return {value: int(value == named) for value in found}
+
+
+def _true_label(column: str, what: str, argument: str, true_value: Any, found: Sequence[str]) -> str:
+    if true_value is None:
+        raise TableError(
+            f"{what} column {column!r} holds {join_names(found)}; expected 0/1 or true/false. "
+            f"Name the value that means {what} with --{argument} ({argument}=)."
+        )
+    named = label(true_value)
+    if named is None or named not in found:
+        raise TableError(
+            f"{what} column {column!r} has no value {true_value!r} as named by --{argument}; "
+            f"it holds {join_names(found)}." + did_you_mean(str(named), found)
+        )
+    return named
+
+
+def true_label(codes: Mapping[str, int]) -> str:
+    """Name the label that means true.
+
+    Parameters
+    ----------
+    codes
+        1 or 0 by label.
+
+    Returns
+    -------
+    str
+        The label; ``1`` for a column that is false throughout, which does not show it.
+    """
+    return next((text for text, code in codes.items() if code), "1")
+
+
+def check_both_arms(tables: Sequence[GroupedTable], x_of: Mapping[str, int], treatment: str) -> None:
+    """Check that an experimental table has treated and untreated rows.
+
+    Parameters
+    ----------
+    tables
+        All tables; only the experimental one is looked at.
+    x_of
+        1 or 0 by label of the treatment.
+    treatment
+        Name of the treatment column.
+
+    Raises
+    ------
+    TableError
+        If one arm is empty.
+    """
+    for table in tables:
+        if table.role == "experimental":
+            x = table.x.map_labels(x_of)
+            arms = [float(table.rows[x == arm].sum()) for arm in (0, 1)]
+            if min(arms) == 0:
+                absent = "treated" if arms[1] == 0 else "untreated"
+                raise TableError(
+                    f"the experimental table has {count_text(max(arms))} rows but none is {absent} "
+                    f"(column {treatment!r}); an experiment needs both arms. Check the column and --treated."
+                )

@@ -1,0 +1,68 @@
+"""Numeric columns: weights and probabilities of assignment in their range, and the edges of bands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from pnsight.data.reading.binning import band_edges
+from pnsight.data.reading.column_roles import ColumnRoles
+from pnsight.data.reading.engine import ColumnRange, Engine
+from pnsight.data.study import MAX_ROWS
+from pnsight.errors import TableError
+
+
+def prepare_numbers(
+    tables: Sequence[Engine], roles: ColumnRoles, bands: Mapping[str, int | tuple[float, ...]]
+) -> tuple[list[Engine], dict[str, tuple[float, ...]]]:
+    """Convert the columns that must hold numbers, check their ranges, and find the edges of the bands.
+
+    Parameters
+    ----------
+    tables
+        The tables, not yet counted.
+    roles
+        Which columns weigh the rows.
+    bands
+        By covariate, the edges of its bands, or how many bands to make.
+
+    Returns
+    -------
+    tables : list of Engine
+        The same tables with those columns as numbers.
+    edges : dict
+        By covariate, the edges of its bands.
+    """
+    numbers = {table.role: [*bands, *roles.numeric_columns(table.role)] for table in tables}
+    numeric = [table.with_numeric(numbers[table.role]) for table in tables]
+    ranges = {table.role: _ranges(table, numbers[table.role], roles) for table in numeric}
+    edges = {
+        name: band_edges(name, asked, numeric, {role: found[name] for role, found in ranges.items()}, roles.weight)
+        for name, asked in bands.items()
+    }
+    return numeric, edges
+
+
+def _ranges(table: Engine, numbers: list[str], roles: ColumnRoles) -> dict[str, ColumnRange]:
+    """Ranges of the numeric columns, once weights and probabilities are found to be valid in every row."""
+    if not numbers:
+        return {}
+    ranges = table.column_ranges(numbers)
+    weight, assignment = roles.weight[table.role], roles.assignment_of(table.role)
+    if weight is not None:
+        expected = f"zero or more, at most {MAX_ROWS:,}"
+        _check_range(table, weight, "weight", expected, ranges[weight], lambda number: 0 <= number <= MAX_ROWS)
+    if assignment is not None:
+        expected = "a probability of being treated, above 0 and below 1"
+        _check_range(table, assignment, "assignment", expected, ranges[assignment], lambda number: 0 < number < 1)
+    return ranges
+
+
+def _check_range(
+    table: Engine, name: str, part: str, expected: str, found: ColumnRange, valid: Callable[[float], bool]
+) -> None:
+    column = f"{part} column {name!r} of the {table.role} table"
+    if found.missing:
+        raise TableError(f"{column} has no number in {found.missing:,} rows; expected {expected} in every row.")
+    for number in (found.low, found.high):
+        if number is not None and not valid(number):
+            raise TableError(f"{column} holds {number:.10g}; expected {expected}.")

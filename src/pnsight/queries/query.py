@@ -1,0 +1,325 @@
+"""Query language: subpopulations as text, mappings or tables, translated to and from integer codes.
+
+A query fixes some covariates and leaves the rest open. People write it as ``name=level,name=level``, where a backslash
+escapes ``,`` and ``=``, or, if all levels are single characters, as one character for each covariate, such as
+``1101X01110``. Inside the package it is a row of codes, one for each covariate, with ``OPEN`` (-1) for an open one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import numpy.typing as npt
+
+from pnsight.data.schema import OPEN, OPEN_SYMBOL, OPEN_SYMBOLS, Codes, Covariate, Schema
+from pnsight.errors import QueryError, join_names
+
+QueryLike: TypeAlias = Any
+"""``None`` or ``""`` (everyone), text, a mapping name -> level, a `Query`, a list of those, a data frame with one query
+a row, or an integer array of codes (positions of levels, not levels)."""
+
+
+@dataclass(frozen=True)
+class Query:
+    """A subpopulation: the covariates it fixes, by name; all others are open."""
+
+    fixed: Mapping[str, str]
+
+    def __str__(self) -> str:
+        """``name=level,name=level`` with ``,`` ``=`` and backslash escaped; empty for everyone."""
+        return ",".join(f"{_escape(name)}={_escape(level)}" for name, level in self.fixed.items())
+
+    @property
+    def words(self) -> str:
+        """The subpopulation for a reader: ``name = level, name = level``, or ``everyone``."""
+        return ", ".join(f"{name} = {level}" for name, level in self.fixed.items()) or "everyone"
+
+
+# --- reading queries -----------------------------------------------------------------------------------
+
+
+def encode(schema: Schema, queries: QueryLike = None) -> Codes:
+    """Translate queries to codes.
+
+    Parameters
+    ----------
+    schema
+        The covariates.
+    queries
+        One query or many, in any form that `QueryLike` names.
+
+    Returns
+    -------
+    array of int32, shape (queries, covariates)
+        The position of the level that each query fixes, or ``OPEN``.
+
+    Raises
+    ------
+    QueryError
+        If a name or a level is unknown, or the text is not a query.
+    """
+    if isinstance(queries, np.ndarray) and queries.dtype.kind in "iu":
+        return _validate_codes(schema, queries)
+    frame = nw.from_native(queries, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        raise QueryError("the queries are a lazy table; collect it first, so that they have an order.")
+    if isinstance(frame, nw.DataFrame):
+        return encode_columns(schema, frame.to_dict(as_series=False))
+    if isinstance(queries, Sequence | np.ndarray) and not isinstance(queries, str):
+        return _stack(schema, [_encode_one(schema, query) for query in queries])
+    return _stack(schema, [_encode_one(schema, queries)])
+
+
+def encode_columns(schema: Schema, columns: Mapping[str, Sequence[Any]]) -> Codes:
+    """Translate a table with one query a row to codes.
+
+    Parameters
+    ----------
+    schema
+        The covariates.
+    columns
+        Values by column name; a missing value is open, and columns that are not covariates are ignored.
+
+    Returns
+    -------
+    array of int32, shape (rows, covariates)
+        The codes of each row.
+    """
+    _check_columns(schema, columns)
+    rows = len(next(iter(columns.values()), ()))
+    codes = np.full((rows, len(schema.names)), OPEN, dtype=np.int32)
+    for column, values in columns.items():
+        if column in schema.names:
+            codes[:, schema.names.index(column)] = _encode_column(schema.covariate(column), values)
+    return codes
+
+
+def _check_columns(schema: Schema, columns: Iterable[str]) -> None:
+    """A column whose name is nearly that of an absent covariate would leave it open by mistake."""
+    columns = list(columns)
+    absent = [name for name in schema.names if name not in columns]
+    if schema.names and len(absent) == len(schema.names):
+        raise QueryError(
+            f"the queries have the columns {join_names(columns)}, but none of them is a covariate; "
+            f"the covariates are {join_names(schema.names)}."
+        )
+    folded = {name.strip().casefold(): name for name in absent}
+    for column in columns:
+        meant = folded.get(column.strip().casefold())
+        if column not in schema.names and meant is not None:
+            raise QueryError(f"the queries have a column {column!r}; write it {meant!r} as in the model.")
+
+
+def _encode_column(covariate: Covariate, values: Sequence[Any]) -> list[int]:
+    seen: dict[Any, int] = {}
+    for row, value in enumerate(values, start=1):
+        if value not in seen:
+            try:
+                seen[value] = _code_or_open(covariate, value)
+            except QueryError as error:
+                raise QueryError(f"row {row}: {error}") from None
+    return [seen[value] for value in values]
+
+
+def _code_or_open(covariate: Covariate, value: Any) -> int:
+    if isinstance(value, str) and value == OPEN_SYMBOL and OPEN_SYMBOL not in covariate.levels:
+        return OPEN
+    return covariate.code(value)
+
+
+def _encode_one(schema: Schema, query: QueryLike) -> list[int]:
+    if isinstance(query, Query):
+        query = query.fixed
+    if query is None:
+        query = {}
+    if isinstance(query, str):
+        return _parse(schema, query)
+    if not isinstance(query, Mapping):
+        raise QueryError(
+            f"a query must be text such as '{example_query(schema)}' or a mapping from covariate to level, "
+            f"not {type(query).__name__} {query!r}."
+        )
+    codes = [OPEN] * len(schema.names)
+    for name, level in query.items():
+        codes[schema.index(name)] = _code_or_open(schema.covariate(name), level)
+    return codes
+
+
+def _parse(schema: Schema, text: str) -> list[int]:
+    if not text.strip():
+        return [OPEN] * len(schema.names)
+    pieces = split_unescaped(text, ",")
+    if schema.single_character and len(pieces) == 1 and len(split_unescaped(text, "=")) == 1:
+        return _parse_short(schema, text.strip())
+    fixed: dict[str, str] = {}
+    for piece in pieces:
+        name, level = _parse_piece(schema, piece, text)
+        if fixed.setdefault(name, level) != level:
+            raise QueryError(f"query {text!r} fixes {name!r} to both {fixed[name]!r} and {level!r}; keep one.")
+    return _encode_one(schema, fixed)
+
+
+def _parse_piece(schema: Schema, piece: str, text: str) -> tuple[str, str]:
+    """Name and level of one ``name=level`` of the query `text`."""
+    parts = split_unescaped(piece, "=")
+    if len(parts) != 2:
+        raise QueryError(
+            f"query {text!r}: {piece!r} is not of the form name=level; write for example '{example_query(schema)}' "
+            "(a backslash before a comma or equals sign that belongs to a name or level)."
+        )
+    name, level = schema.names[schema.index(unescape(parts[0]))], unescape(parts[1])
+    if not level:
+        raise QueryError(f"query {text!r} names no level of {name!r}; leave the covariate out to leave it open.")
+    return name, level
+
+
+def _parse_short(schema: Schema, text: str) -> list[int]:
+    """The short form: one character for each covariate."""
+    if len(text) != len(schema.names):
+        raise QueryError(
+            f"query {text!r} has {len(text)} characters, but there are {len(schema.names)} covariates "
+            f"({join_names(schema.names)}): give one character for each, {OPEN_SYMBOL} for open, or name=level pairs."
+        )
+    symbols = [None if symbol in OPEN_SYMBOLS else symbol for symbol in text]
+    return [covariate.code(symbol) for covariate, symbol in zip(schema.covariates, symbols, strict=True)]
+
+
+def _stack(schema: Schema, rows: list[list[int]]) -> Codes:
+    return np.array(rows, dtype=np.int32).reshape(len(rows), len(schema.names))
+
+
+def _validate_codes(schema: Schema, codes: npt.NDArray[Any]) -> Codes:
+    codes = np.atleast_2d(codes)
+    if codes.shape[1] != len(schema.names):
+        raise QueryError(f"query codes have {codes.shape[1]} columns, expected {len(schema.names)}, one a covariate.")
+    if codes.size and ((codes < OPEN) | (codes >= np.array(schema.shape, dtype=np.int32))).any():
+        raise QueryError("query codes must be -1 (open) or the position of a level of the covariate.")
+    return codes.astype(np.int32)
+
+
+# --- writing queries -----------------------------------------------------------------------------------
+
+
+def decode(schema: Schema, codes: npt.NDArray[np.int32]) -> Query:
+    """Translate one row of codes to a `Query`.
+
+    Parameters
+    ----------
+    schema
+        The covariates.
+    codes : shape (covariates,)
+        The code of each covariate.
+
+    Returns
+    -------
+    Query
+        The levels it fixes, by covariate.
+    """
+    pairs = zip(schema.covariates, codes, strict=True)
+    return Query({covariate.name: covariate.levels[code] for covariate, code in pairs if code != OPEN})
+
+
+def format_queries(schema: Schema, codes: Codes) -> list[str]:
+    """Write queries as text that `encode` reads back.
+
+    Parameters
+    ----------
+    schema
+        The covariates.
+    codes : shape (queries, covariates)
+        The queries.
+
+    Returns
+    -------
+    list of str
+        One character for each covariate if all levels are single characters, else ``name=level,name=level``.
+    """
+    if not schema.single_character:
+        return [str(decode(schema, row)) for row in codes]
+    symbols = [np.array([*covariate.levels, OPEN_SYMBOL]) for covariate in schema.covariates]
+    characters = np.stack([table[codes[:, j]] for j, table in enumerate(symbols)], axis=1)
+    width = len(schema.names)
+    texts: list[str] = np.ascontiguousarray(characters).view(f"<U{width}").ravel().tolist()
+    return texts
+
+
+def example_query(schema: Schema) -> str:
+    """Write a query that a person could ask, for messages and help.
+
+    Parameters
+    ----------
+    schema
+        The covariates.
+
+    Returns
+    -------
+    str
+        The first levels of the first two covariates, as ``name=level,name=level``.
+    """
+    return str(Query({covariate.name: covariate.levels[0] for covariate in schema.covariates[:2]}))
+
+
+# --- splitting and escaping ----------------------------------------------------------------------------
+
+
+def split_names(text: str) -> list[str]:
+    """Split names at commas; a backslash keeps a comma inside a name.
+
+    Parameters
+    ----------
+    text
+        Such as ``age,sex``.
+
+    Returns
+    -------
+    list of str
+        The names without their backslashes; none if the text is blank.
+    """
+    return [unescape(piece) for piece in split_unescaped(text, ",")] if text.strip() else []
+
+
+def split_unescaped(text: str, separator: str) -> list[str]:
+    """Split a text at the separators that no backslash escapes.
+
+    Parameters
+    ----------
+    text
+        What to split; backslashes are kept.
+    separator
+        One character.
+
+    Returns
+    -------
+    list of str
+        The pieces, one more than there are separators.
+    """
+    return re.findall(rf"((?:\\.|[^\\{separator}]|\\$)*)(?:{separator}|$)", text)[: _count(text, separator) + 1]
+
+
+def _count(text: str, separator: str) -> int:
+    return re.sub(r"\\.", "", text).count(separator)
+
+
+def _escape(text: str) -> str:
+    return re.sub(r"([\\,=])", r"\\\1", text)
+
+
+def unescape(text: str) -> str:
+    """Remove the backslashes that escape a character.
+
+    Parameters
+    ----------
+    text
+        Such as ``a\\,b``.
+
+    Returns
+    -------
+    str
+        The text meant, such as ``a,b``.
+    """
+    return re.sub(r"\\(.)", r"\1", text)
