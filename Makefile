@@ -1,20 +1,31 @@
-# Everything below works from a fresh clone with Python 3.11+ and make.
+# Everything below works from a fresh clone with Python 3.11+ and make; check also needs Java 17 and Chromium.
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 PLAIN := .venv/.plain
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
+# A worker for each core. Each begins with a run of neighbouring tests, so that what a file's tests share is mostly made
+# once, and one that has nothing left takes over some of another's.
+PYTEST := $(BIN)/pytest --numprocesses auto --dist worksteal
 
-.PHONY: demo test check bench docs lint types layers docs-in-step clean
+.PHONY: demo test quick coverage check bench docs lint types layers docs-in-step wheel hooks clean
 
 demo: $(PLAIN)
 	$(BIN)/pnsight demo
 
 test: $(STAMP)
-	$(BIN)/pytest
+	$(PYTEST)
+
+# The useful tests in half a minute: no training, no browser, few random examples.
+quick: $(STAMP)
+	$(PYTEST) --quick
+
+# Which lines the tests do not run, and the share of those that they do.
+coverage: $(STAMP)
+	$(PYTEST) --cov --cov-report=term-missing
 
 check: lint types layers docs-in-step
-	$(BIN)/pytest --everything
+	$(PYTEST) --everything
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -37,6 +48,17 @@ bench: $(STAMP)
 	$(BIN)/pnsight bench run --preset baseline --results .bench
 	$(BIN)/pnsight bench show --results .bench
 
+# What would be published: the wheel holds the package and nothing else.
+wheel: $(STAMP)
+	rm -rf dist
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	$(BIN)/python .ci/check_wheel.py dist/*.whl
+
+# Checks before each commit: lint, types and layers.
+hooks: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check pre-commit
+	$(BIN)/pre-commit install
+
 docs: $(STAMP)
 	$(BIN)/python docs/generate.py
 	$(BIN)/sphinx-build --fail-on-warning --keep-going -b html docs docs/_build/html
@@ -55,4 +77,4 @@ $(STAMP): pyproject.toml experiments/pyproject.toml
 	touch $@
 
 clean:
-	rm -rf .venv docs/_build .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv dist docs/_build .coverage .mypy_cache .ruff_cache .pytest_cache

@@ -65,3 +65,6 @@ def _attributes_as_list(app: Any, what: str, name: str, obj: Any, options: Any, 
         else:
             entries[-1] += f" {line.strip()}" if "; " in entries[-1] else f"; {line.strip()}"
     lines[start:end] = ["Attributes:", "", *entries]
+
+
+suppress_warnings = ["ref.python"]  # shapes such as (types,) in docstrings are no cross-references

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pages import FIGURES, RESULTS, command, markdown, pictures
 
 import pnsight_experiments as benchmark
-from pnsight.models.bound_networks.regressor import AUTO_THRESHOLDS, FEWEST_EXAMPLES
+from pnsight.models.bound_networks.regressor import AUTO_MIN_ROWS, MIN_EXAMPLES
 from pnsight.output import plots
 from pnsight.simulation import NAMES, get
 from pnsight_experiments import figures, summary
@@ -70,7 +70,7 @@ The threshold, the minimum number of rows of a training query, is a hyperparamet
 seeds for each threshold, then the smallest, separately by space and end. That is a choice made with the oracle, which
 nobody has on real data. `threshold` is the one that won (lower/upper), among those tried with the same number of seeds;
 `ratio` is ours over the paper's. The paper says "from 100 to 2000"; which thresholds lie between is our choice. A
-threshold that leaves fewer than {FEWEST_EXAMPLES} training queries for some seed does not compete.
+threshold that leaves fewer than {MIN_EXAMPLES} training queries for some seed does not compete.
 
 {command("pnsight bench show table-1")}
 
@@ -155,11 +155,11 @@ def _choosing(rows: Sequence[summary.Row]) -> str:
     ratios = [float(text) for text in columns["ratio"] if text]
     return f"""## Choosing the threshold without an oracle
 
-`validation="rows"` with `threshold="auto"` is what a user of `pnsight fit --model mask-mlp` gets: a fifth of the rows
+`validation="rows"` with `min_rows="auto"` is what a user of `pnsight fit --model mask-mlp` gets: a fifth of the rows
 is held out, and the threshold and the epoch are chosen on it. It is compared with the oracle's choice with the paper's
 validation, on the same seeds. A ratio below one means that the choice without the oracle did better. It has less to go
 by: it trains on four fifths of the rows, and scores on queries with at least 100 held-out rows in both tables, which
-says little about rare groups. It chooses among {len(AUTO_THRESHOLDS)} thresholds, the oracle among those in Table 1.
+says little about rare groups. It chooses among {len(AUTO_MIN_ROWS)} thresholds, the oracle among those in Table 1.
 
 {command("pnsight bench show auto")}
 

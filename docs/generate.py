@@ -34,7 +34,9 @@ MODULES = (
     "data.law",
     "data.reading",
     "data.schema",
+    "data.structure",
     "data.study",
+    "data.two_by_two",
     "estimands",
     "queries.bound_table",
     "queries.lattice",
@@ -50,7 +52,7 @@ MODULES = (
 """Modules with public names, in the order of the layers."""
 
 CONSTANTS = {
-    "estimands": ["pnsight.estimands.assumptions.ASSUMPTIONS", "pnsight.estimands.closed_forms.QUANTITIES"],
+    "estimands": ["pnsight.estimands.assumptions.ASSUMPTIONS", "pnsight.estimands.quantities.QUANTITIES"],
     "simulation": ["pnsight.simulation.catalog.NAMES", "pnsight.simulation.random_populations.KINDS"],
 }
 """Public constants of a package, by where they are defined: autodoc finds their text only there."""
@@ -146,6 +148,7 @@ PAGES: list[tuple[Path, Callable[[], str]]] = [
             DOCS / "index.md",
             DOCS / "quickstart.md",
             DOCS / "questions.md",
+            DOCS / "bounds.md",
             DOCS / "assumptions.md",
             DOCS / "populations.md",
             DOCS / "queries.md",

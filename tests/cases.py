@@ -1,4 +1,4 @@
-"""Cases with known answers, from the literature; counts are (y, y') treated then control, as in `law.COUNT_CELLS`."""
+"""Cases with known answers, from the literature; counts are (y, y') treated, then control, as in `TWO_BY_TWO`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from laws import empirical_law
 from pnsight.data.law import Law
 
 TOLERANCE = 1e-6
@@ -23,7 +24,7 @@ class Case:
     expected: dict[str, tuple[float, float]]
 
     def law(self) -> Law:
-        return Law.from_counts(*(np.array([counts], float) for counts in (self.experimental, self.observational)))
+        return empirical_law(*(np.array([counts], float) for counts in (self.experimental, self.observational)))
 
 
 DRUG = Case(  # Tian and Pearl (2000); y is death

@@ -8,9 +8,11 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from laws import of_types
 from pnsight.data.law import Law
 from pnsight.data.schema import OPEN, OPEN_SYMBOL, Covariate, Schema, label
 from pnsight.data.study import Study
+from pnsight.data.two_by_two import two_by_two_law
 
 # --- laws: whole-number weights keep every probability at zero or well away from it ---------------------
 
@@ -25,7 +27,7 @@ def type_shares(draw: st.DrawFn, rows: int = 1) -> np.ndarray:
 
 def coherent_laws() -> st.SearchStrategy[Law]:
     """Laws that some population has, one row."""
-    return type_shares().map(Law.from_types)
+    return type_shares().map(of_types)
 
 
 @st.composite
@@ -33,7 +35,7 @@ def any_laws(draw: st.DrawFn) -> Law:
     """Laws of one row that a population may or may not have."""
     a, b = (draw(st.integers(0, 20)) / 20 for _ in range(2))
     cells = np.array(draw(st.lists(st.integers(0, 10), min_size=4, max_size=4).filter(any)))
-    return Law(np.array([a]), np.array([b]), (cells / cells.sum())[None, :])
+    return two_by_two_law(np.array([a]), np.array([b]), (cells / cells.sum())[None, :])
 
 
 @st.composite
@@ -90,7 +92,7 @@ def studies(draw: st.DrawFn, most: int = 4, experiment_alone: bool | None = Fals
     profiles = everything[present]
     alone = draw(st.booleans()) if experiment_alone is None else experiment_alone
     counts = draw(hnp.arrays(np.float64, (len(profiles), 4 if alone else 8), elements=st.integers(0, 9).map(float)))
-    return Study(schema, profiles, counts[:, :4], None if alone else counts[:, 4:])
+    return Study.from_tables(schema, profiles, counts[:, :4], None if alone else counts[:, 4:])
 
 
 @st.composite
@@ -107,4 +109,6 @@ def relabelled(draw: st.DrawFn, study: Study) -> tuple[Study, dict[str, dict[str
     profiles = np.stack(columns, axis=1) if columns else study.profiles
     order = draw(st.permutations(range(len(profiles))))
     observational = None if study.observational is None else study.observational[order]
-    return Study(Schema(tuple(covariates)), profiles[order], study.experimental[order], observational), old_names
+    return Study.from_tables(
+        Schema(tuple(covariates)), profiles[order], study.experimental[order], observational
+    ), old_names

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import pnsight
+from noted import remark, rows_without
 from pnsight import MaskMLP, PlugIn, ResponseTypeModel
 from pnsight import _markup as markup
 from pnsight import simulation as populations
@@ -24,8 +25,8 @@ def evil_study() -> Study:
     schema = Schema((Covariate(EVIL, (f"{EVIL}1", "b&b")),))
     counts = np.random.default_rng(1).integers(50, 90, size=(2, 8)).astype(float)
     profiles = lattice.all_profiles(schema)
-    names = {"treatment": EVIL, "outcome": EVIL, "dropped": {f"rows without {EVIL}": 3}, "notes": (EVIL,)}
-    return Study(schema, profiles, counts[:, :4], counts[:, 4:], treated=EVIL, success=EVIL, **names)
+    names = {"treatment": EVIL, "outcome": EVIL, "dropped": {rows_without(EVIL): 3}, "notes": (remark(EVIL),)}
+    return Study.from_tables(schema, profiles, counts[:, :4], counts[:, 4:], treated=EVIL, success=EVIL, **names)
 
 
 def parsed(shown: str) -> ElementTree.Element:
@@ -109,10 +110,10 @@ def test_decisions_are_marked_with_their_sign():
 
 def test_a_study_tells_its_coding_its_covariates_and_what_is_left_out():
     study = replace(
-        populations.get("mediator").sample(1_000, 2_000, seed=1), treated="drug", dropped={"rows without y": 12}
+        populations.get("mediator").sample(1_000, 2_000, seed=1), treated="drug", dropped={rows_without("age"): 12}
     )
     shown = study._repr_html_()
-    for told in ("1,000", "2,000", "treated means drug", "z1 (2)", "12 rows without y"):
+    for told in ("1,000", "2,000", "treated means drug", "z1 (2)", "12 experimental rows without age"):
         assert told in shown
     assert "withheld: " in pnsight.models.suppression.suppress(study, 10)._repr_html_()
 

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 
 TYPES = tuple(product((0, 1), repeat=3))
-"""(X chosen, Y untreated, Y treated), in the order the package documents for `law.RESPONSE_TYPES`."""
+"""(X chosen, Y untreated, Y treated), in the order the package documents for `law.TWO_BY_TWO.types`."""
 
 
 def probability(shares: np.ndarray, event) -> float:

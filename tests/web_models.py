@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 
 import pnsight
+from noted import remark
 from pnsight import simulation as populations
 from pnsight.data.schema import Covariate, Schema
 from pnsight.data.study import Study
@@ -48,7 +49,9 @@ def clinic() -> pnsight.Model:
 @cache
 def nasty() -> pnsight.Model:
     """Names that would be markup, or options, if they were not escaped."""
-    found = replace(study(NASTY_SCHEMA), treatment="<b>drug</b>", outcome="</title><script>", notes=("<i>note</i>",))
+    found = replace(
+        study(NASTY_SCHEMA), treatment="<b>drug</b>", outcome="</title><script>", notes=(remark("<i>note</i>"),)
+    )
     return pnsight.PlugIn().fit(found)
 
 
@@ -61,7 +64,7 @@ def plug_in() -> pnsight.Model:
 @cache
 def mask_mlp() -> pnsight.Model:
     """Answers one quantity, and takes no assumptions."""
-    return pnsight.MaskMLP(epochs=3, threshold=100).fit(study())
+    return pnsight.MaskMLP(epochs=3, min_rows=100).fit(study())
 
 
 @cache
@@ -70,13 +73,13 @@ def exact_mlp() -> pnsight.Model:
     found = populations.random_population("index", 1, covariates=6).sample(
         experimental=90_000, observational=90_000, seed=1
     )
-    return pnsight.ExactMLP(epochs=3, threshold=100).fit(found)
+    return pnsight.ExactMLP(epochs=3, min_rows=100).fit(found)
 
 
 @cache
 def alone() -> pnsight.Model:
     """An experiment alone."""
-    return pnsight.ResponseTypeModel(config=QUICK).fit(replace(study(), observational=None))
+    return pnsight.ResponseTypeModel(config=QUICK).fit(study().with_tables(observational=None))
 
 
 @cache
@@ -84,7 +87,7 @@ def without_covariates() -> pnsight.Model:
     """Everyone is one group."""
     found = study()
     counts = found.counts.sum(axis=0, keepdims=True)
-    whole = Study(Schema(), np.zeros((1, 0), np.int32), counts[:, :4], counts[:, 4:])
+    whole = Study.from_tables(Schema(), np.zeros((1, 0), np.int32), counts[:, :4], counts[:, 4:])
     return pnsight.ResponseTypeModel(config=QUICK).fit(whole)
 
 

@@ -22,13 +22,20 @@ from scipy.special import ndtri
 import pnsight
 from pnsight import simulation as populations
 from pnsight._typing import FloatArray
-from pnsight.data.law import OBSERVED_CELLS, RESPONSE_TYPES, TREATED_RESPONDS, UNTREATED_RESPONDS
 from pnsight.data.schema import Covariate, Schema
+from pnsight.data.structure import OBSERVATIONAL
+from pnsight.data.two_by_two import TWO_BY_TWO, Y_X, Y_X0
 from pnsight.diagnostics.compatibility import INEQUALITIES, coherence_of
 from pnsight.diagnostics.inequalities import evidence_of
-from pnsight.diagnostics.subgroups import looks_at
-from pnsight.diagnostics.verdict import FALSE_ALARMS
+from pnsight.diagnostics.subgroups import enumerate_subgroups
+from pnsight.diagnostics.verdict import FAMILYWISE_ALPHA
 from pnsight.queries import lattice
+
+OBSERVED = TWO_BY_TWO.incidence[TWO_BY_TWO.columns_of(OBSERVATIONAL)]
+"""Which response types show up in which cell of the observational table."""
+
+RESPONDS = {cell: TWO_BY_TWO.incidence[TWO_BY_TWO.column(cell)] for cell in (Y_X, Y_X0)}
+"""Which response types respond if treated, and if untreated."""
 
 ROWS = (2_000, 20_000, 200_000)
 TOLERATED = 18
@@ -50,7 +57,7 @@ class Truth:
 
     def draw(self, rng: np.random.Generator, rows: int) -> pnsight.Study:
         """As many rows of each table, counted."""
-        treated, untreated = self.types @ TREATED_RESPONDS, self.types @ UNTREATED_RESPONDS
+        treated, untreated = self.types @ RESPONDS[Y_X], self.types @ RESPONDS[Y_X0]
         return self.draw_cells(rng, rows, treated, untreated)
 
     def draw_cells(
@@ -59,14 +66,14 @@ class Truth:
         """The same with responses in the experiment that need not be those of the types."""
         arms = np.stack([self.allocation, 1 - self.allocation], axis=1).repeat(2, axis=1)
         cells = arms * np.stack([treated, 1 - treated, untreated, 1 - untreated], axis=1)
-        tables = (cells, self.types @ OBSERVED_CELLS.T)
+        tables = (cells, self.types @ OBSERVED.T)
         counts = [
             rng.multinomial(rows, _proper(mass[:, None] * cells).ravel()).reshape(-1, 4).astype(float)
             for mass, cells in zip(self.mass, tables, strict=True)
         ]
         profiles = lattice.all_profiles(self.schema)
         seen = sum(count.sum(axis=1) for count in counts) > 0
-        return pnsight.Study(self.schema, profiles[seen], counts[0][seen], counts[1][seen])
+        return pnsight.Study.from_tables(self.schema, profiles[seen], counts[0][seen], counts[1][seen])
 
 
 def _proper(cells: FloatArray) -> FloatArray:
@@ -109,7 +116,7 @@ def at_the_edge(truth: Truth, rng: np.random.Generator) -> Truth:
     for chosen in (0, 1):
         wanted = rng.integers(2, size=1 if uniform else profiles).repeat(profiles if uniform else 1)
         moved = np.ones(profiles, dtype=bool) if uniform else rng.random(profiles) < 0.8
-        for kind, (x, y0, y1) in enumerate(RESPONSE_TYPES):
+        for kind, (x, y0, y1) in enumerate(TWO_BY_TWO.types):
             hidden = y1 if chosen == 0 else y0  # the response under the treatment that was not chosen
             away = moved & (hidden != wanted) & (x == chosen)
             twin = kind ^ (1 if chosen == 0 else 2)  # the same but for that response
@@ -165,7 +172,7 @@ def false_alarms(studies: int, seed: int) -> tuple[int, Counter[str], Counter[st
     for number in range(studies):
         said, study = coherent_study(number, seed)
         found = coherence_of(study)
-        alarm = found is not None and bool(found.named)
+        alarm = found is not None and bool(found.reported)
         total += alarm
         for word in said.values():
             number_of[word] += 1
@@ -186,11 +193,11 @@ def contradicting_study(size: float, rows: int, seed: int, others: int = 0) -> t
     schema = Schema((twelve, *Schema.binary(f"o{j}" for j in range(others)).covariates))
     group = lattice.all_profiles(schema)[:, 0]
     types = rng.dirichlet(np.ones(8), size=12)
-    broken = rng.choice(np.flatnonzero(types @ OBSERVED_CELLS[0] > size))
+    broken = rng.choice(np.flatnonzero(types @ OBSERVED[0] > size))
     types = types[group]
     truth = _evenly(schema, types, np.full(schema.n_profiles, 1 / schema.n_profiles))
-    treated = np.where(group == broken, types @ OBSERVED_CELLS[0] - size, types @ TREATED_RESPONDS)
-    return f"group=g{broken}", truth.draw_cells(rng, rows, treated, types @ UNTREATED_RESPONDS)
+    treated = np.where(group == broken, types @ OBSERVED[0] - size, types @ RESPONDS[Y_X])
+    return f"group=g{broken}", truth.draw_cells(rng, rows, treated, types @ RESPONDS[Y_X0])
 
 
 def found_and_named(size: float, rows: int, seed: int, others: int = 0) -> tuple[bool, bool]:
@@ -198,7 +205,7 @@ def found_and_named(size: float, rows: int, seed: int, others: int = 0) -> tuple
     where, study = contradicting_study(size, rows, seed, others)
     found = coherence_of(study)
     assert found is not None
-    return bool(found.named), found.named_groups[:1] == (where,)
+    return bool(found.reported), found.reported_groups[:1] == (where,)
 
 
 # --- what the correction for many looks costs ----------------------------------------------------------------
@@ -212,14 +219,14 @@ def critical_scores(study: pnsight.Study, draws: int = 4_000) -> tuple[float, fl
     """
     assert study.observational is not None
     evidence = evidence_of(study.counts, INEQUALITIES)
-    looks = looks_at(study.schema, study.profiles)
+    looks = enumerate_subgroups(study.schema, study.profiles)
     taken = evidence.over(looks.covers).rows_right[:, 0] >= 100
     spread = np.sqrt(evidence.variance[:, 0])
     covers = looks.covers[np.flatnonzero(taken)] * spread
     rng = np.random.default_rng(0)
     scores = covers @ rng.standard_normal((len(spread), draws)) / np.sqrt((covers**2).sum(axis=1))[:, None]
-    simulated = np.quantile(scores.max(axis=0), 1 - FALSE_ALARMS / 4)
-    return float(-ndtri(FALSE_ALARMS / 4 / taken.sum())), float(simulated)
+    simulated = np.quantile(scores.max(axis=0), 1 - FAMILYWISE_ALPHA / 4)
+    return float(-ndtri(FAMILYWISE_ALPHA / 4 / taken.sum())), float(simulated)
 
 
 def main() -> None:

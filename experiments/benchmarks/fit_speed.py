@@ -44,7 +44,7 @@ def main() -> None:
     seconds = [
         timed(
             f"mask-mlp, the paper's protocol, threshold {threshold}",
-            partial(pnsight.MaskMLP(threshold=threshold, validation="queries").fit, study),
+            partial(pnsight.MaskMLP(min_rows=threshold, validation="queries").fit, study),
         )[1]
         for threshold in THRESHOLDS
     ]

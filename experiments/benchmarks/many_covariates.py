@@ -17,6 +17,7 @@ import pnsight
 from pnsight._typing import FloatArray
 from pnsight.data.law import Law
 from pnsight.data.schema import OPEN, Codes
+from pnsight.data.two_by_two import TWO_BY_TWO
 
 DRAWS = 4000
 """People drawn to find the truth of a query: it cannot be summed, and is known to about .2 / sqrt(DRAWS)."""
@@ -56,7 +57,7 @@ def truth(population: pnsight.simulation.Population, queries: Codes) -> tuple[Fl
     """Bounds at the mean law of people drawn within each query, whose covariates are independent."""
     people = population.covariates.draw(np.random.default_rng(8), DRAWS)
     types = np.stack([population.types(np.where(query == OPEN, people, query)).mean(axis=0) for query in queries])
-    return pnsight.estimands.bounds(Law.from_types(types), "pns")
+    return pnsight.estimands.bounds(Law.from_types(types, TWO_BY_TWO), "pns")
 
 
 def report(answer: pnsight.BoundTable, plug_in: pnsight.BoundTable, lower: FloatArray, upper: FloatArray) -> None:

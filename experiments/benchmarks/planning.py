@@ -22,16 +22,16 @@ import numpy as np
 import pnsight
 from pnsight._text import format_table
 from pnsight._typing import FloatArray
-from pnsight.data.law import COUNTED_CELLS
 from pnsight.data.schema import Codes
+from pnsight.data.two_by_two import EXPERIMENT_ALONE
 from pnsight.decisions import NOT, TREAT, UNCERTAIN, decided
 from pnsight.decisions.planning.variance_left import Crowd, doubt_left, split
-from pnsight.estimands import asking
+from pnsight.estimands import Estimand
 from pnsight.queries import lattice
 from pnsight.queries.query import encode
 from pnsight.simulation import Population
 
-RESULTS = Path(__file__).parent / "results" / "planning.csv"
+RESULTS = Path(__file__).parents[1] / "results" / "planning.csv"
 
 THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
 """Where people are decided on; groups are chosen for one of these, and the mean over all of them is steadier."""
@@ -129,15 +129,15 @@ def with_rows(population: Population, study: pnsight.Study, query: str, added: i
     rng = np.random.default_rng([seed, 7])
     profiles, mass = people(population)
     inside = mass * lattice.membership_matrix(encode(population.schema, query), profiles)[0]
-    cells = np.clip(population.types(profiles) @ COUNTED_CELLS[:4].T, 0, 1)
+    cells = np.clip(population.types(profiles) @ EXPERIMENT_ALONE.incidence.T, 0, 1)
     rows = rng.multinomial(added, inside / inside.sum())
     treated = rng.binomial(rows, 0.5)
     arms = treated, rows - treated
     responding = [rng.binomial(arm, cells[:, 2 * k]) for k, arm in enumerate(arms)]
     new = [count for arm, yes in zip(arms, responding, strict=True) for count in (yes, arm - yes)]
     counts = lattice.sum_over(population.schema, profiles, study.profiles, study.counts)
-    trial = counts[:, :4] + np.stack(new, axis=1)
-    return pnsight.Study(population.schema, profiles, trial, counts[:, 4:]).with_rows()
+    grown = pnsight.Study(population.schema, profiles, counts, study.structure)
+    return grown.with_tables(experimental=grown.experimental + np.stack(new, axis=1)).drop_empty_profiles()
 
 
 def people(population: Population) -> tuple[Codes, FloatArray]:
@@ -166,7 +166,7 @@ def left(
     tables = model.bounds(crowd.codes), refit.bounds(crowd.codes)
     before, after = (table.standard_error("lower") ** 2 + table.standard_error("upper") ** 2 for table in tables)
     errors = np.stack([tables[0].standard_error("lower"), tables[0].standard_error("upper")])
-    foretold = (doubt_left(model, asking(), crowd, rows)[0] * errors**2).sum(axis=0)
+    foretold = (doubt_left(model, Estimand(), crowd, rows)[0] * errors**2).sum(axis=0)
     inside = lattice.membership_matrix(codes, crowd.codes)[0]
     found: dict[str, float | str] = {}
     for where, part in (("in", crowd.share * inside), ("out", crowd.share * (1 - inside))):

@@ -69,8 +69,8 @@ def its_parts(study: pnsight.Study) -> None:
         f"of which: roll {len(study.profiles):,} profiles up into queries",
         lambda: pnsight.queries.lattice.roll_up(study.schema, study.profiles, study.counts),
     )
-    law = pnsight.Law.from_counts(sums[:, :4], sums[:, 4:])
-    timed("of which: formulas for PNS, given the law", lambda: pnsight.estimands.pns(law))
+    law = pnsight.Law.from_counts(sums, study.structure)
+    timed("of which: formulas for PNS, given the law", lambda: pnsight.estimands.bounds(law, "pns"))
 
 
 def oracle(population: pnsight.simulation.Population) -> None:

@@ -15,6 +15,7 @@ import pnsight
 from pnsight._typing import FloatArray
 from pnsight.data.law import Law
 from pnsight.data.schema import OPEN, Codes
+from pnsight.data.two_by_two import TWO_BY_TWO
 from pnsight.queries import lattice
 from pnsight.simulation import Population
 
@@ -30,7 +31,7 @@ def main() -> None:
     codes = codes[(codes == OPEN).any(axis=1)]
     registry = np.ones(population.schema.n_profiles)
     trial = enters(population, lattice.all_profiles(population.schema))
-    rows = study.experimental.sum(), study.counts[:, 4:].sum()
+    rows = study.table_rows
     pooled = rows[0] * trial / share(population, trial) + rows[1] * registry / share(population, registry)
     oracles = {"observational": registry, "experimental": trial, "pooled": pooled}
     truths = {name: oracle(population, weights, codes) for name, weights in oracles.items()}
@@ -46,7 +47,7 @@ def younger_trial(population: pnsight.simulation.Population) -> pnsight.Study:
     many = population.sample(experimental=4 * ROWS, observational=ROWS, seed=1)
     rng = np.random.default_rng(2)
     kept = rng.binomial(many.experimental.astype(np.int64), enters(population, many.profiles)[:, None])
-    return many.with_counts(np.concatenate([kept.astype(np.float64), many.counts[:, 4:]], axis=1))
+    return many.with_tables(experimental=kept.astype(np.float64))
 
 
 def enters(population: pnsight.simulation.Population, profiles: pnsight.data.schema.Codes) -> FloatArray:
@@ -65,7 +66,7 @@ def oracle(population: Population, weights: FloatArray, codes: Codes) -> FloatAr
     profiles = lattice.all_profiles(population.schema)
     mass = weights * population.covariates.mass(profiles)
     sums = lattice.sum_over(population.schema, codes, profiles, mass[:, None] * population.types(profiles))
-    law = Law.from_types(sums / sums.sum(axis=1, keepdims=True))
+    law = Law.from_types(sums / sums.sum(axis=1, keepdims=True), TWO_BY_TWO)
     return np.stack(pnsight.estimands.bounds(law, "pns"))
 
 

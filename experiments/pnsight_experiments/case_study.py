@@ -33,7 +33,7 @@ def case_study(
     queries = lattice.profile_and_parents(CASE_PROFILE)
     codes = encode(study.schema, queries)
     settings: dict[str, Any] = {
-        "threshold": threshold,
+        "min_rows": threshold,
         "validation": "queries",
         "random_state": seed,
         "epochs": epochs,

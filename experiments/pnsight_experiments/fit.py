@@ -92,7 +92,7 @@ def raw_bounds(model: Model, known: Truth) -> tuple[FloatArray, FloatArray]:
 def _learned(model: Model) -> Row:
     if not isinstance(model, BoundRegressor):
         return {}
-    chosen = {"chosen_threshold": model.threshold_, "examples": model.examples_}
+    chosen = {"chosen_threshold": model.min_rows_, "examples": model.examples_}
     epochs = (
         {}
         if model.regressor is not None

@@ -36,7 +36,7 @@ def learning_curves(
     """Root mean squared training and validation error and mean absolute oracle error, by validation, end and epoch."""
     rows: list[dict[str, Any]] = []
     for validation in ("queries", "rows"):
-        model = _WatchedMaskMLP(threshold=threshold, validation=validation, random_state=seed)
+        model = _WatchedMaskMLP(min_rows=threshold, validation=validation, random_state=seed)
         model.oracle = truth(population)
         seen = model.fit(sampled(population, budget, seed), progress).history_
         for end, name in enumerate(("lower", "upper")):
@@ -60,7 +60,7 @@ def true_against_predicted(
 ) -> Figure:
     """Fit plug-in, the paper's learners by its protocol and response types; draw what they say of every query."""
     study, known = sampled(population, budget, seed), truth(population)
-    settings: dict[str, Any] = {"threshold": threshold, "validation": "queries", "random_state": seed}
+    settings: dict[str, Any] = {"min_rows": threshold, "validation": "queries", "random_state": seed}
     fitted = {
         "plug-in": PlugIn().fit(study),
         "Exact-MLP (exact queries)": ExactMLP(**settings).fit(study),

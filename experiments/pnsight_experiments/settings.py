@@ -40,8 +40,8 @@ class Setting:
 
 
 def _regressor_settings(setting: Setting) -> dict[str, Any]:
-    threshold = setting.threshold if setting.threshold == "auto" else int(setting.threshold)
-    return {"threshold": threshold, "validation": setting.validation, "random_state": setting.seed}
+    min_rows = setting.threshold if setting.threshold == "auto" else int(setting.threshold)
+    return {"min_rows": min_rows, "validation": setting.validation, "random_state": setting.seed}
 
 
 def _boosting(setting: Setting) -> Model:

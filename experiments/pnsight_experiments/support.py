@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from pnsight.queries import lattice
 from pnsight_experiments.fit import sampled
 from pnsight_experiments.paper import BUDGETS, EXACT_WITHOUT_SUPPORT, MASK_WITHOUT_SUPPORT
@@ -32,6 +30,6 @@ def without_support(population: str = "mediator", seed: int = 1) -> dict[str, li
 def _shares(population: str, budget: int, seed: int) -> tuple[float, float]:
     study = sampled(population, budget, seed)
     counts = lattice.roll_up(study.schema, study.profiles, study.counts)
-    lacking = np.minimum(counts[:, :4].sum(axis=1), counts[:, 4:].sum(axis=1)) < THRESHOLD
+    lacking = study.structure.by_table(counts).min(axis=1) < THRESHOLD
     exact = (lattice.all_queries(study.schema) >= 0).all(axis=1)
     return float(lacking[exact].mean()), float(lacking.mean())

@@ -24,11 +24,13 @@ if TYPE_CHECKING:
     from pnsight.decisions.value_of_information import ask
     from pnsight.diagnostics import Check, check
     from pnsight.errors import PnsightError
+    from pnsight.estimands.estimand import Estimand
     from pnsight.estimands.linear_program import Program
     from pnsight.estimands.payoffs import Payoffs
     from pnsight.models import ExactMLP, MaskMLP, Model, PlugIn, ResponseTypeModel
     from pnsight.models.persistence import load, save
     from pnsight.models.suppression import suppress
+    from pnsight.notes import Note
     from pnsight.output.plots import plot
     from pnsight.queries.bound_table import BoundTable
     from pnsight.queries.query import Query
@@ -49,11 +51,13 @@ __getattr__, __dir__, _ = lazy_loader.attach(
         "decisions.value_of_information": ["ask"],
         "diagnostics": ["Check", "check"],
         "errors": ["PnsightError"],
+        "estimands.estimand": ["Estimand"],
         "estimands.linear_program": ["Program"],
         "estimands.payoffs": ["Payoffs"],
         "models": ["ExactMLP", "MaskMLP", "Model", "PlugIn", "ResponseTypeModel"],
         "models.persistence": ["load", "save"],
         "models.suppression": ["suppress"],
+        "notes": ["Note"],
         "output.plots": ["plot"],
         "queries.bound_table": ["BoundTable"],
         "queries.query": ["Query"],
@@ -65,10 +69,12 @@ __all__ = [
     "BoundTable",
     "Check",
     "Covariate",
+    "Estimand",
     "ExactMLP",
     "Law",
     "MaskMLP",
     "Model",
+    "Note",
     "Payoffs",
     "PlugIn",
     "PnsightError",

@@ -8,6 +8,7 @@ from typing import Any
 
 from pnsight import _markup as markup
 from pnsight._text import format_table, number_of
+from pnsight.notes import Note
 
 _SHOWN_ROWS = 20
 
@@ -15,7 +16,7 @@ _SHOWN_ROWS = 20
 class Tabular(ABC):
     """Something with named columns, a caption, and notes that a reader should know."""
 
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
     @property
     @abstractmethod
@@ -46,11 +47,13 @@ class Tabular(ABC):
 
     def __repr__(self) -> str:
         columns, more = self._head()
-        return "\n".join([self.caption, format_table(columns), *([f"... {more}"] if more else []), *self.notes])
+        return "\n".join(
+            [self.caption, format_table(columns), *([f"... {more}"] if more else []), *map(str, self.notes)]
+        )
 
     def _repr_html_(self) -> str:
         columns, more = self._head()
-        return markup.table(columns, self.caption, [*([more] if more else []), *self.notes])
+        return markup.table(columns, self.caption, [*([more] if more else []), *map(str, self.notes)])
 
     def _head(self) -> tuple[dict[str, list[Any]], str]:
         """The first rows, and how many more there are, in words."""

@@ -59,7 +59,7 @@ def test_a_table_of_choices_is_no_experiment(attempt, tmp_path):
     )
     ended = attempt("check", trial, *COLUMNS)
     assert ended.code == 1
-    assert "it looks chosen, not drawn by lot" in " ".join(ended.out.split())
+    assert "it looks chosen, not randomised" in " ".join(ended.out.split())
 
 
 def test_an_experiment_alone_is_checked_as_far_as_it_goes(run, tmp_path):

@@ -143,12 +143,13 @@ def _models(folder, good):
     pnsight.save(pnsight.PlugIn().fit(people), folder / "banded")
     fit("trial", good)
     fit("wide", folder / "wide.csv", folder / "wide.csv")
-    for name in ("cut", "later", "lacking", "arrayless", "short", "foreign"):
+    for name in ("cut", "later", "first", "lacking", "arrayless", "short", "foreign"):
         shutil.copytree(folder / "model", folder / name)
     text = (folder / "model" / "model.json").read_text(encoding="utf-8")
     description = json.loads(text)
     (folder / "cut" / "model.json").write_text(text[:100])
-    (folder / "later" / "model.json").write_text(json.dumps({**description, "format_version": 2}))
+    (folder / "later" / "model.json").write_text(json.dumps({**description, "format_version": 99}))
+    (folder / "first" / "model.json").write_text(json.dumps({**description, "format_version": 1}))
     (folder / "lacking" / "model.json").write_text(json.dumps({k: v for k, v in description.items() if k != "study"}))
     (folder / "foreign" / "model.json").write_text('{"keras": 3}')
     (folder / "arrayless" / description["arrays"]).unlink()
@@ -233,6 +234,9 @@ MISTAKES = {
     "merging in words": (f"fit people.csv --covariates sex --merge-rare few {FIT}", ["--merge-rare", "integer"]),
     "population without profiles": (f"fit good.csv --population pooled {FIT}", ["'pooled'", "--mix profiles"]),
     "mix of a network": (f"fit good.csv --mix profiles {FIT} --model mask-mlp", ["--mix", "mask-mlp"]),
+    "rows to train on, of a plug-in": (f"fit good.csv --min-rows 100 {FIT}", ["--min-rows", "mask-mlp", "plug-in"]),
+    "rows to train on, in words": (f"fit good.csv --min-rows few {FIT} --model mask-mlp", ["--min-rows", "'few'"]),
+    "rows by their first name": (f"fit good.csv --threshold few {FIT} --model mask-mlp", ["--min-rows", "'few'"]),
     # databases
     "database without a table": (f"fit sqlite:///trial.db {FIT}", ["sqlite:///trial.db", "URL::TABLE"]),
     "database that is not there": (f"fit sqlite:///none.db::people {FIT}", ["none.db", "no file"]),
@@ -322,7 +326,8 @@ MISTAKES = {
     "model of another program": ("query foreign", ["'foreign'", "not pnsight's"]),
     "model description cut short": ("query cut", ["'cut'", "model.json"]),
     "model description lacking a part": ("query lacking", ["lacking"]),
-    "model of a later format": ("query later", ["'later'", "format 2", "fit the model again"]),
+    "model of a later format": ("query later", ["'later'", "format 99", "fit the model again"]),
+    "model of the first format": ("query first", ["'first'", "format 1", "reads format 2", "fit the model again"]),
     "model without arrays": ("query arrayless", ["arrayless", "cannot be read"]),
     "model arrays cut short": ("query short", ["short", "cannot be read"]),
     # options

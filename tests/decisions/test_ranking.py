@@ -7,6 +7,7 @@ import pytest
 
 import pnsight
 from cases import write_sexes
+from noted import kinds, values
 from pnsight.data.schema import OPEN, Schema
 from pnsight.data.study import Study
 from pnsight.decisions import rank
@@ -47,7 +48,7 @@ def test_without_intervals_the_estimate_ranks(plug_in, by):
     ends = getattr(found.answers, by)
     assert list(ends) == sorted(ends, reverse=True)
     assert found.overestimated is None
-    assert any("no intervals" in note for note in found.notes)
+    assert "overestimation_unknown" in kinds(found.notes)
 
 
 def test_with_intervals_the_cautious_end_ranks(fitted):
@@ -56,7 +57,7 @@ def test_with_intervals_the_cautious_end_ranks(fitted):
     assert list(low) == sorted(low, reverse=True)
     assert found.overestimated is not None
     assert found.overestimated > 0
-    assert any(f"{found.overestimated:.3f} too high" in note for note in found.notes)
+    assert values(found.notes, "ranked_cautiously")["too_high"] == found.overestimated
 
 
 def test_small_groups_are_left_out(plug_in):
@@ -82,7 +83,7 @@ def wide(covariates: int) -> Study:
     schema = Schema.binary([f"z{j}" for j in range(covariates)])
     profiles = np.eye(3, covariates, dtype=np.int32)
     counts = np.array([[90.0, 10, 10, 90], [40, 60, 40, 60], [50, 50, 30, 70]])
-    return Study(schema, profiles, counts, counts)
+    return Study.from_tables(schema, profiles, counts, counts)
 
 
 def test_of_very_many_queries_those_that_fix_few_covariates_are_looked_at():
@@ -90,20 +91,22 @@ def test_of_very_many_queries_those_that_fix_few_covariates_are_looked_at():
     found = rank(model, top=500, least_support=1)
     fixed = (encode(model.schema, list(found.answers.queries)) != OPEN).sum(axis=1)
     assert fixed.max() <= 3
-    assert any("fix up to 3 covariates" in note for note in found.notes)
+    assert values(found.notes, "groups_ranked")["most_fixed"] == 3
 
 
 @pytest.mark.parametrize(("covariates", "fixed"), [(11, None), (12, 3), (50, 3), (80, 2), (400, 1)])
 def test_no_more_queries_are_looked_at_than_there_is_time_for(covariates, fixed):
     found = rank(pnsight.PlugIn().fit(wide(covariates)), top=1, least_share=1, least_support=1)
-    told = "all 177,147 groups" if fixed is None else f"fix up to {fixed} covariate"
-    assert told in found.notes[0]
+    looked_at = values(found.notes, "groups_ranked")
+    assert (looked_at["most_fixed"], looked_at["of"]) == (fixed, 3**covariates)
+    assert (looked_at["groups"] == looked_at["of"]) == (fixed is None)
     assert lattice.n_queries_fixing_at_most(Schema.binary(map(str, range(covariates))), fixed or 0) <= MOST_CANDIDATES
 
 
-@pytest.mark.parametrize(("most", "told"), [(59_049, "all 59,049"), (59_048, "up to 3 cov"), (200, "up to 1 cov")])
-def test_fewer_queries_are_looked_at_if_asked_for(plug_in, most, told):
-    assert told in rank(plug_in, most_candidates=most).notes[0]
+@pytest.mark.parametrize(("most", "fixed"), [(59_049, None), (59_048, 3), (200, 1)])
+def test_fewer_queries_are_looked_at_if_asked_for(plug_in, most, fixed):
+    looked_at = values(rank(plug_in, most_candidates=most).notes, "groups_ranked")
+    assert (looked_at["most_fixed"], looked_at["of"]) == (fixed, 59_049)
 
 
 def test_everyone_is_all_of_the_people(fitted):
@@ -115,7 +118,7 @@ def test_everyone_is_all_of_the_people(fitted):
 def test_nothing_to_list_is_an_empty_ranking(fitted):
     found = rank(fitted, least_support=1e9)
     assert len(found) == 0
-    assert "0 of them" in found.notes[0]
+    assert values(found.notes, "groups_ranked")["enough"] == 0
 
 
 @pytest.mark.parametrize(
@@ -138,8 +141,8 @@ def test_mistakes_are_named(plug_in, mistake):
 def test_benefit_is_asked_of_the_model(plug_in, monkeypatch):
     asked = {}
 
-    def bounds(codes, **options):
-        asked.update(options)
+    def bounds(codes, estimand):
+        asked.update(quantity=estimand.quantity.name, payoffs=estimand.payoffs.as_tuple())
         raise QuantityError("enough is known")
 
     monkeypatch.setattr(plug_in, "bounds", bounds)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from pnsight.decisions import decide, decided, decisions
 from pnsight.errors import ModelError, QueryError
-from pnsight.estimands.resolve import settle
+from pnsight.estimands.resolve import resolve_crossed_bounds
+from pnsight.notes import Note
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import BoundTable
 
@@ -28,7 +29,7 @@ def test_a_point_at_the_threshold_means_treat():
 
 def answers(lower: float, upper: float, reach: float | None) -> BoundTable:
     """One answer, with an interval that reaches as far on all sides."""
-    ends = settle(np.array([lower]), np.array([upper]))
+    ends = resolve_crossed_bounds(np.array([lower]), np.array([upper]))
     table = BoundTable("pns", ["q"], *ends[:2], np.ones(1), np.ones(1), ends[2])
     if reach is None:
         return table
@@ -101,7 +102,7 @@ def test_the_decision_stands_beside_the_query_and_before_its_answer(plug_in):
     found = decide(plug_in, ["", "1101001110"], 0.4)
     assert list(found.columns())[:4] == ["query", "decision", "lower", "upper"]
     assert found.columns()["decision"] == ["uncertain", ""]
-    assert found.notes[-1] == "2 decisions: uncertain 1, no answer 1"
+    assert found.notes[-1] == Note("decisions_counted", {"treat": 0, "not_": 0, "uncertain": 1, "unanswered": 1})
     assert "treat if pns is at least 0.4" in repr(found)
     assert list(found.to_pandas()["decision"]) == ["uncertain", ""]
 
@@ -145,5 +146,5 @@ def test_nobody_named_is_everyone():
 
 def test_further_arguments_go_to_the_models_bounds(fitted):
     found = decide(fitted, "z4=1", 0.2, quantity="harm", level=0.5, population="experimental")
-    expected = fitted.bounds("z4=1", "harm", 0.5, "experimental")
+    expected = fitted.bounds("z4=1", "harm", level=0.5, population="experimental")
     assert found.answers.columns() == expected.columns()

@@ -12,6 +12,8 @@ from scipy.optimize import linprog
 
 import pnsight
 from cases import write_sexes
+from laws import p_y_do_x, p_y_do_x0
+from noted import kinds, values
 from pnsight import simulation as populations
 from pnsight.data.schema import Schema
 from pnsight.data.study import Study
@@ -59,7 +61,7 @@ def test_no_other_choice_gains_more(study, budget, by, data):
     cost = dict(zip(texts, map(float, prices), strict=True))
     found = select(model, budget, people=10, cost=cost, by=by)
     answers, law = model.bounds(codes), model.law(codes)
-    gain = {"guaranteed": answers.lower, "net": law.a - law.b, "best_case": answers.upper}[by]
+    gain = {"guaranteed": answers.lower, "net": p_y_do_x(law) - p_y_do_x0(law), "best_case": answers.upper}[by]
     gain = np.where(answers.status == "ok", gain, 0.0)
     crowd = 10 * model.shares(codes)
     best = linprog(-gain, A_ub=[prices], b_ub=[budget], bounds=list(zip(np.zeros(len(crowd)), crowd, strict=True)))
@@ -70,7 +72,7 @@ def test_no_other_choice_gains_more(study, budget, by, data):
 def test_whole_profiles_are_chosen_as_trying_every_set_of_them_would():
     schema = Schema.binary(["a", "b"])
     experimental = np.array([[90.0, 10, 10, 90], [60, 40, 40, 60], [50, 50, 50, 50], [80, 20, 30, 70]])
-    study = Study(schema, lattice.all_profiles(schema), experimental, None)
+    study = Study.from_tables(schema, lattice.all_profiles(schema), experimental, None)
     lower, crowd = np.array([0.8, 0.2, 0.0, 0.5]), 25.0
     for size in range(5):
         best = max(
@@ -113,7 +115,7 @@ def test_the_net_effect_can_order_otherwise_than_the_guarantee():
     schema = Schema.binary(["z"])
     experimental = np.array([[50.0, 50, 50, 50], [30, 60, 0, 90]])
     observational = np.array([[50.0, 0, 50, 0], [15, 30, 0, 45]])
-    model = pnsight.PlugIn().fit(Study(schema, lattice.all_profiles(schema), experimental, observational))
+    model = pnsight.PlugIn().fit(Study.from_tables(schema, lattice.all_profiles(schema), experimental, observational))
     assert select(model, 0.1).columns()["query"] == ["0"]
     assert select(model, 0.1, by="net").columns()["query"] == ["1"]
 
@@ -122,9 +124,9 @@ def test_those_more_harmed_than_helped_are_pointed_out():
     schema = Schema.binary(["z"])
     experimental = np.array([[40.0, 60, 60, 40], [30, 60, 0, 90]])
     observational = np.array([[40.0, 0, 60, 0], [15, 30, 0, 45]])
-    model = pnsight.PlugIn().fit(Study(schema, lattice.all_profiles(schema), experimental, observational))
-    assert any("more are harmed" in note for note in select(model, 1.0).notes)
-    assert not any("more are harmed" in note for note in select(model, 1.0, by="net").notes)
+    model = pnsight.PlugIn().fit(Study.from_tables(schema, lattice.all_profiles(schema), experimental, observational))
+    assert values(select(model, 1.0).notes, "harm_among_treated") == {"profiles": 1}
+    assert "harm_among_treated" not in kinds(select(model, 1.0, by="net").notes)
 
 
 def test_caution_guarantees_less_and_says_the_best_case_is_better(fitted):
@@ -132,21 +134,21 @@ def test_caution_guarantees_less_and_says_the_best_case_is_better(fitted):
     assert careful.totals()["guaranteed"] < plain.totals()["guaranteed"]
     assert (careful.guaranteed <= careful.answers.lower).all()
     assert (careful.best_case >= careful.answers.upper).all()
-    assert any("best of many" in note for note in plain.notes)
+    assert values(plain.notes, "winners_curse")["too_high"] > 0
 
 
 def test_profiles_with_few_rows_can_be_left_out(plug_in):
     found = select(plug_in, 0.1, least_support=100)
     rows = found.answers.support_experimental, found.answers.support_observational
     assert np.min(rows) >= 100
-    assert any("too few rows" in note for note in found.notes)
-    assert any("without an answer" in note for note in found.notes)
+    why = {note.values["why"] for note in found.notes if note.kind == "not_considered"}
+    assert {"few_rows", "no_answer"} <= why
 
 
 def test_people_beyond_the_profiles_that_can_be_listed_are_those_with_rows():
     profiles = np.eye(3, 20, dtype=np.int32)
     counts = np.array([[90.0, 10, 10, 90], [40, 60, 40, 60], [50, 50, 30, 70]])
-    model = pnsight.PlugIn().fit(Study(Schema.binary([f"z{j}" for j in range(20)]), profiles, counts, None))
+    model = pnsight.PlugIn().fit(Study.from_tables(Schema.binary([f"z{j}" for j in range(20)]), profiles, counts, None))
     found = select(model, 1.0)
     assert found.columns()["treated"] == [pytest.approx(1 / 3)] * 2
     assert found.totals()["guaranteed"] == pytest.approx((0.8 + 0.2) / 3)
@@ -156,7 +158,7 @@ def test_bounds_alone_have_no_net_effect(sexes):
     from sklearn.dummy import DummyRegressor
 
     study = populations.get("mediator").sample(experimental=20_000, observational=20_000, seed=1)
-    model = pnsight.MaskMLP(regressor=DummyRegressor(), threshold=100).fit(study)
+    model = pnsight.MaskMLP(regressor=DummyRegressor(), min_rows=100).fit(study)
     found = select(model, 0.1)
     assert np.isnan(found.net).all()
     assert "net of those harmed" not in found.caption

@@ -12,24 +12,26 @@ from hypothesis import strategies as st
 
 import pnsight
 from cases import MEN, WOMEN
+from laws import empirical_law, of_types, p_xy, p_y_do_x, p_y_do_x0
 from pnsight import simulation as populations
-from pnsight.data.law import RESPONSE_TYPES, Law
 from pnsight.data.schema import Covariate, Schema
+from pnsight.data.two_by_two import TWO_BY_TWO
 from pnsight.diagnostics import AssumptionTest, assumptions_of
 from pnsight.diagnostics.assumption_tests import implied
 from pnsight.errors import AssumptionError
+from pnsight.notes import Note
 from pnsight.queries import lattice
 from pnsight.queries.query import encode
 
 SEXES = Schema((Covariate("sex", ("F", "M")),))
 RANDOM = [f"{kind}:{seed}" for kind in populations.KINDS for seed in range(1, 4)]
-FALSE_ALARMS = 0.05
-HARMED = (RESPONSE_TYPES[:, 1] == 1) & (RESPONSE_TYPES[:, 2] == 0)
+FAMILYWISE_ALPHA = 0.05
+HARMED = (TWO_BY_TWO.types[:, 1] == 1) & (TWO_BY_TWO.types[:, 2] == 0)
 
 
 def sexes(*cases) -> pnsight.Study:
     counts = [np.array([getattr(case, table) for case in cases], float) for table in ("experimental", "observational")]
-    return pnsight.Study(SEXES, lattice.all_profiles(SEXES), *counts)
+    return pnsight.Study.from_tables(SEXES, lattice.all_profiles(SEXES), *counts)
 
 
 def unharmed(name: str) -> populations.Population:
@@ -69,17 +71,26 @@ def test_the_edited_populations_are_what_they_are_called():
         queries = lattice.all_profiles(populations.get(name).schema)[::50]
         assert unharmed(name).true_value(queries, "harm").max() == 0
         law = drawn_by_lot(name).law(queries)
-        xy, xy0, x0y, x0y0 = law.joint.T
-        np.testing.assert_allclose(law.a, xy / (xy + xy0))
-        np.testing.assert_allclose(law.b, x0y / (x0y + x0y0))
+        xy, xy0, x0y, x0y0 = p_xy(law).T
+        np.testing.assert_allclose(p_y_do_x(law), xy / (xy + xy0))
+        np.testing.assert_allclose(p_y_do_x0(law), x0y / (x0y + x0y0))
         assert populations.get(name).true_value("", "harm")[0] > 0.05
+
+
+def refusal(refused) -> Note:
+    """What an `AssumptionError` says, as data."""
+    (note,) = refused.value.args
+    assert note.kind == "assumption_contradicted"
+    return note
 
 
 @pytest.mark.parametrize("name", RANDOM)
 def test_a_population_in_which_nobody_is_harmed_passes(name):
     note = sampled_test(unharmed(name), "monotone").note(encode(populations.get(name).schema, ""))
-    assert note.startswith("assumed: monotone (nobody is harmed by the treatment); not contradicted in ")
-    assert note.endswith("would have been noticed")
+    assert (note.kind, note.values["assumed"]) == ("assumption_not_contradicted", ("monotone",))
+    assert note.values["subgroups"] > 1
+    assert note.values["comparisons"] >= note.values["subgroups"]
+    assert 0 < note.values["detectable"] < 1
 
 
 @pytest.mark.parametrize("name", RANDOM)
@@ -118,21 +129,24 @@ def test_harm_that_shows_is_refused_with_its_subgroup_figures_and_p_value():
     found = assumptions_of(study, "monotone")
     with pytest.raises(AssumptionError) as refused:
         found.note(encode(study.schema, ""))
-    said = str(refused.value)
-    assert (
-        "monotone (nobody is harmed by the treatment). The tables contradict it, as it implies P(y) <= P(y_x)." in said
-    )
-    assert "For sex=M, P(y) is 0.700 in the observational table, but P(y_x) only 0.490 in the experiment" in said
-    assert "0.210 too much (0.1" in said
-    assert "P-value, corrected for 9 comparisons: " in said
-    assert found.found.adjusted[found.found.named[0]] < 1e-20
+    note = refusal(refused)
+    assert (note.values["assumed"], note.values["implies"]) == (("monotone",), "P(y) <= P(y_x)")
+    shown = note.values["found"]
+    assert shown["group"] == "sex=M"
+    assert shown["left"] == {"text": "P(y)", "where": "observational", "value": pytest.approx(0.7)}
+    assert shown["right"] == {"text": "P(y_x)", "where": "experimental", "value": pytest.approx(0.49)}
+    assert 0.1 < shown["low"] < shown["excess"] == pytest.approx(0.21)
+    assert note.values["comparisons"] == 9
+    assert note.values["adjusted"] == found.found.adjusted[found.found.reported[0]] < 1e-20
 
 
 def test_people_whom_the_contradiction_is_not_about_may_be_asked_about():
     study = sexes(WOMEN, MEN)
     found = assumptions_of(study, "monotone")
-    assert "not contradicted for those asked about, among 3 subgroups (9 comparisons), but for sex=M" in found.note(
-        encode(study.schema, "F")
+    assert found.note(encode(study.schema, "F")) == Note(
+        "assumption_contradicted_elsewhere",
+        {"assumed": ["monotone"], "subgroups": 3, "comparisons": 9, "elsewhere": ["sex=M"]},
+        "warning",
     )
     for concerned in ("M", ""):
         with pytest.raises(AssumptionError):
@@ -143,7 +157,7 @@ def test_choice_that_says_how_people_respond_is_refused_whichever_way_it_errs():
     """Cases A to C have treated people who respond more, and less, often than in the trial."""
     for case, larger in ((WOMEN, "P(y_x) <= P(y|x)"), (MEN, "P(y|x) <= P(y_x)")):
         found = assumptions_of(sexes(case, case), "exogenous").found
-        broken = {str(claim) for claim, flag in zip(found.claims, found.broken, strict=True) if flag}
+        broken = {str(inequality) for inequality, flag in zip(found.inequalities, found.broken, strict=True) if flag}
         assert larger in broken
 
 
@@ -155,12 +169,15 @@ def test_more_contradictions_than_are_named_refuse_everything():
         np.array([np.array(getattr(case, table)) * times for case, times in towns], float)
         for table in ("experimental", "observational")
     ]
-    study = pnsight.Study(schema, lattice.all_profiles(schema), *counts)
+    study = pnsight.Study.from_tables(schema, lattice.all_profiles(schema), *counts)
     found = assumptions_of(study, "monotone")
-    assert len(found.found.named) == 5
-    assert not found.found.all_named
-    with pytest.raises(AssumptionError, match=r"Also: .*more subgroups"):
+    assert len(found.found.reported) == 5
+    assert not found.found.all_reported
+    with pytest.raises(AssumptionError) as refused:
         found.note(encode(study.schema, "a"))
+    assert refusal(refused).values["more"]
+    assert "Also: " in str(refused.value)
+    assert "more subgroups" in str(refused.value)
 
 
 # --- no false alarms ----------------------------------------------------------------------------------------
@@ -180,26 +197,26 @@ def test_another_mix_or_allocation_of_profiles_is_no_contradiction(mass, allocat
     types[:, 0], types[:, 3] = (1 - chooses) * (1 - responds), (1 - chooses) * responds
     types[:, 4], types[:, 7] = chooses * (1 - responds), chooses * responds
     study = Truth(schema, types, np.array(mass), np.array(allocation)).draw(np.random.default_rng(3), 200_000)
-    pooled = Law.from_counts(*np.split(study.counts.sum(axis=0, keepdims=True), 2, axis=1))
-    xy, xy0, _, _ = pooled.joint[0]
-    assert max(abs(pooled.a[0] - pooled.b[0]), abs(pooled.a[0] - xy / (xy + xy0))) > 0.1
+    pooled = empirical_law(*np.split(study.counts.sum(axis=0, keepdims=True), 2, axis=1))
+    xy, xy0, _, _ = p_xy(pooled)[0]
+    assert max(abs(p_y_do_x(pooled)[0] - p_y_do_x0(pooled)[0]), abs(p_y_do_x(pooled)[0] - xy / (xy + xy0))) > 0.1
     assert not assumptions_of(study, assume).contradicted
 
 
 def test_at_the_very_edge_alarms_are_as_rare_as_claimed():
-    """No effect and no confounding: every claim is an equality, in each of twelve profiles."""
+    """No effect and no confounding: every inequality is an equality, in each of twelve profiles."""
     rng = np.random.default_rng(7)
     schema = Schema((Covariate("town", tuple("abcdefghijkl")),))
     alarms, studies = 0, 100
     for _ in range(studies):
         responds, chooses = rng.uniform(0.1, 0.9, size=(2, 12))
         types = np.zeros((12, 8))
-        for kind, (x, y0, y1) in enumerate(RESPONSE_TYPES):
+        for kind, (x, y0, y1) in enumerate(TWO_BY_TWO.types):
             if y0 == y1:
                 types[:, kind] = np.where(x, chooses, 1 - chooses) * np.where(y0, responds, 1 - responds)
         truth = Truth(schema, types, rng.dirichlet(np.ones(12), size=2), rng.uniform(0.2, 0.8, 12))
         alarms += assumptions_of(truth.draw(rng, 5_000), "monotone,exogenous").contradicted
-    assert alarms <= studies * FALSE_ALARMS + 3 * np.sqrt(studies * FALSE_ALARMS)
+    assert alarms <= studies * FAMILYWISE_ALPHA + 3 * np.sqrt(studies * FAMILYWISE_ALPHA)
 
 
 # --- what is implied ----------------------------------------------------------------------------------------
@@ -207,7 +224,7 @@ def test_at_the_very_edge_alarms_are_as_rare_as_claimed():
 
 @given(seed=st.integers(0, 1000))
 def test_what_is_implied_holds_of_every_population_of_which_it_is_assumed(seed):
-    """Expected counts, so that a claim is broken only by a wrong claim."""
+    """Expected counts, so that an inequality is broken only if it is wrong."""
     rng = np.random.default_rng(seed)
     free = rng.dirichlet(np.ones(8))
     monotone = np.where(HARMED, 0, free) / np.where(HARMED, 0, free).sum()
@@ -217,22 +234,28 @@ def test_what_is_implied_holds_of_every_population_of_which_it_is_assumed(seed):
 
     truths = {("monotone",): monotone, ("exogenous",): by_lot(free), ("monotone", "exogenous"): by_lot(monotone)}
     for assume, types in truths.items():
-        law = Law.from_types(types[None])
-        counts = 1e4 * np.concatenate([[law.a[0], 1 - law.a[0], law.b[0], 1 - law.b[0]], law.joint[0]])
-        for claim in implied(assume):
+        law = of_types(types[None])
+        counts = 1e4 * np.concatenate(
+            [[p_y_do_x(law)[0], 1 - p_y_do_x(law)[0], p_y_do_x0(law)[0], 1 - p_y_do_x0(law)[0]], p_xy(law)[0]]
+        )
+        for inequality in implied(assume):
             left, right = (
-                counts[list(s.counted)].sum() / counts[list(s.among)].sum() for s in (claim.left, claim.right)
+                sum(counts[TWO_BY_TWO.column(cell)] for cell in side.counted)
+                / sum(counts[TWO_BY_TWO.column(cell)] for cell in side.among)
+                for side in (inequality.left, inequality.right)
             )
-            assert left <= right + 1e-12, str(claim)
+            assert left <= right + 1e-12, str(inequality)
 
 
 def test_a_contradiction_for_everyone_is_said_to_be_profile_by_profile_and_leaves_nobody_to_ask_about():
     """The shares compared are those of one mix of profiles: a reader who adds up rows finds others."""
     study = sexes(MEN, MEN)
-    with pytest.raises(
-        AssumptionError, match=r"For everyone, profile by profile, P\(y\) is 0\.700 .* assumption out\.$"
-    ):
+    with pytest.raises(AssumptionError) as refused:
         assumptions_of(study, "monotone").note(encode(study.schema, "sex=F"))
+    note = refusal(refused)
+    assert (note.values["found"]["group"], note.values["found"]["pooled"]) == ("everyone", True)
+    assert note.values["found"]["left"] == {"text": "P(y)", "where": "observational", "value": pytest.approx(0.7)}
+    assert not note.values["others_may_be_asked"]
 
 
 def test_what_is_implied_in_words():
@@ -243,20 +266,23 @@ def test_what_is_implied_in_words():
 
 
 def test_an_experiment_alone_can_contradict_that_nobody_is_harmed():
-    study = pnsight.Study(Schema(), np.zeros((1, 0), np.int32), np.array([[200.0, 800, 300, 700]]), None)
-    with pytest.raises(
-        AssumptionError, match=r"For everyone, P\(y_x'\) is 0\.300 in the experiment, but P\(y_x\) only 0\.200"
-    ):
+    study = pnsight.Study.from_tables(Schema(), np.zeros((1, 0), np.int32), np.array([[200.0, 800, 300, 700]]), None)
+    with pytest.raises(AssumptionError) as refused:
         assumptions_of(study, "monotone").note(encode(study.schema, ""))
+    shown = refusal(refused).values["found"]
+    assert (shown["group"], shown["pooled"]) == ("everyone", False)
+    assert shown["left"] == {"text": "P(y_x')", "where": "experimental", "value": pytest.approx(0.3)}
+    assert shown["right"] == {"text": "P(y_x)", "where": "experimental", "value": pytest.approx(0.2)}
 
 
 def test_an_experiment_alone_says_nothing_of_choice():
-    study = replace(sexes(WOMEN, MEN), observational=None)
+    study = sexes(WOMEN, MEN).with_tables(observational=None)
     with pytest.raises(AssumptionError, match="'exogenous' was assumed, of which an experiment alone shows nothing"):
         assumptions_of(study, "exogenous")
 
 
 def test_tables_without_a_profile_in_common_leave_an_assumption_untested():
     counts = [np.array([[0.0, 0, 0, 0], [9, 9, 0, 0]]), np.array([[9.0, 9, 9, 9], [0, 0, 0, 0]])]
-    study = pnsight.Study(SEXES, lattice.all_profiles(SEXES), *counts)
-    assert "nothing in the tables could contradict it" in assumptions_of(study, "exogenous").note(encode(SEXES, ""))
+    study = pnsight.Study.from_tables(SEXES, lattice.all_profiles(SEXES), *counts)
+    note = assumptions_of(study, "exogenous").note(encode(SEXES, ""))
+    assert note == Note("assumption_untestable", {"assumed": ["exogenous"]})

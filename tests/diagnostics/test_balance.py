@@ -1,13 +1,12 @@
-"""Was treatment drawn by lot? Allocation by strata is recognised, chosen treatment is refused."""
+"""Was treatment randomised? Allocation by strata is recognised, chosen treatment is refused."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import pnsight
+from noted import values
 from pnsight import simulation as populations
 from pnsight.data.schema import Schema
 from pnsight.diagnostics.balance import balance_of
@@ -25,7 +24,7 @@ def trial(treated_share: np.ndarray, rows: np.ndarray | float = 1_000.0, seed: i
     counts = np.stack(
         [treated // 2, treated - treated // 2, (rows - treated) // 2, rows - treated - (rows - treated) // 2]
     )
-    return pnsight.Study(schema, lattice.all_profiles(schema), counts.T.astype(float), None)
+    return pnsight.Study.from_tables(schema, lattice.all_profiles(schema), counts.T.astype(float), None)
 
 
 PROFILES = lattice.all_profiles(Schema.binary(NAMES))
@@ -35,7 +34,7 @@ A, B, C, D, E = PROFILES.T
 def test_a_fair_coin_is_balanced():
     found = balance_of(trial(np.full(32, 0.5)))
     assert found.verdict.status == "ok"
-    assert (found.allocating, found.unexplained) == ((), ())
+    assert (found.stratification_covariates, found.unexplained) == ((), ())
 
 
 def test_an_unequal_but_constant_chance_is_balanced():
@@ -50,31 +49,33 @@ def test_few_random_trials_are_called_unbalanced():
 
 def test_allocation_by_one_covariate_is_recognised():
     found = balance_of(trial(np.where(B == 1, 0.67, 0.5)))
-    assert found.allocating == ("b",)
+    assert found.stratification_covariates == ("b",)
     assert found.unexplained == ()
     assert found.verdict.status == "warning"
-    assert found.verdict.text.startswith("allocation differs by b (share treated 0.50 to 0.67)")
-    assert "given that, covariates do not predict treatment" in found.verdict.text
+    said = values(found.verdict.notes, "allocation_differs")
+    about = {"covariate": "b", "least": pytest.approx(0.5, abs=0.01), "most": pytest.approx(0.67, abs=0.01)}
+    assert said["stratification"] == (about,)
+    assert said["explained"]
 
 
 def test_allocation_by_a_combination_names_its_covariates():
     found = balance_of(trial(np.where((A == 1) & (D == 1), 0.7, 0.5)))
-    assert set(found.allocating) == {"a", "d"}
+    assert set(found.stratification_covariates) == {"a", "d"}
     assert found.combinations >= 0.05
 
 
 def test_allocation_by_a_combination_that_no_covariate_shows_alone():
     found = balance_of(trial(np.where(A == D, 0.6, 0.4)))
-    assert found.allocating == ()
+    assert found.stratification_covariates == ()
     assert found.verdict.status == "warning"
-    assert "combinations" in found.verdict.text
+    assert values(found.verdict.notes, "allocation_by_combinations") == {"p_value": found.combinations}
 
 
 def test_a_covariate_that_goes_along_with_the_allocating_one_is_not_blamed():
     """b decides; a mostly equals b, and so differs between the arms too."""
     rows = np.where(A == B, 3_000, 300)
     found = balance_of(trial(np.where(B == 1, 0.7, 0.4), rows))
-    assert found.allocating == ("b",)
+    assert found.stratification_covariates == ("b",)
     assert found.contrast.difference[0] > 0.1
     assert found.contrast.adjusted[0] < 1e-6
 
@@ -82,30 +83,30 @@ def test_a_covariate_that_goes_along_with_the_allocating_one_is_not_blamed():
 def test_treatment_that_depends_on_many_covariates_looks_chosen():
     found = balance_of(trial(1 / (1 + np.exp(-0.5 * (A + B - C + D - E)))))
     assert found.verdict.status == "failed"
-    assert len(found.allocating) == 3
+    assert len(found.stratification_covariates) == 3
     assert len(found.unexplained) == 2
-    assert "Are the tables in the right order?" in found.verdict.text
+    assert values(found.verdict.notes, "treatment_chosen")["unexplained"] == found.unexplained
 
 
 @pytest.mark.parametrize("kind", populations.KINDS)
 def test_an_observational_table_is_not_taken_for_an_experiment(kind):
     study = populations.get(f"{kind}:1").sample(50_000, 50_000, seed=1)
     assert balance_of(study).verdict.status != "failed"
-    assert balance_of(replace(study, experimental=study.observational)).verdict.status == "failed"
+    assert balance_of(study.with_tables(experimental=study.observational)).verdict.status == "failed"
 
 
-def test_one_treatment_for_all_at_most_levels_is_no_lot():
+def test_one_treatment_for_all_at_most_levels_is_not_randomised():
     found = balance_of(trial(np.where(C == 1, 1.0, 0.0)))
-    assert found.one_armed == 1.0
+    assert found.positivity_violation == 1.0
     assert found.verdict.status == "failed"
-    assert "levels of c where all have the same treatment" in found.verdict.text
+    assert values(found.verdict.notes, "positivity_violated") == {"share": 1.0, "stratification": ("c",)}
 
 
 def test_one_treatment_for_all_at_some_levels_is_mentioned():
     found = balance_of(trial(np.where((C == 1) & (D == 1), 1.0, 0.5)))
-    assert found.one_armed == pytest.approx(0.25)
+    assert found.positivity_violation == pytest.approx(0.25)
     assert found.verdict.status == "warning"
-    assert "25% of people" in found.verdict.text
+    assert values(found.verdict.notes, "allocation_differs")["one_armed"] == pytest.approx(0.25)
 
 
 def test_a_difference_that_only_many_rows_show_is_no_failure():
@@ -113,7 +114,7 @@ def test_a_difference_that_only_many_rows_show_is_no_failure():
     found = balance_of(trial(share, 40_000))
     assert found.unexplained
     assert found.verdict.status == "warning"
-    assert "a little by" in found.verdict.text
+    assert values(found.verdict.notes, "allocation_differs")["unexplained"] == found.unexplained
 
 
 def test_the_largest_difference_of_any_level_is_standardised():
@@ -125,5 +126,5 @@ def test_the_largest_difference_of_any_level_is_standardised():
 
 
 def test_without_covariates_there_is_nothing_to_look_at():
-    study = pnsight.Study(Schema(), np.zeros((1, 0), dtype=np.int32), np.full((1, 4), 9.0), None)
+    study = pnsight.Study.from_tables(Schema(), np.zeros((1, 0), dtype=np.int32), np.full((1, 4), 9.0), None)
     assert balance_of(study).verdict.status == "ok"

@@ -10,6 +10,7 @@ import pytest
 from pnsight import simulation as populations
 from pnsight.diagnostics import pooling_concerns
 from pnsight.diagnostics.pooling import unevenness
+from pnsight.notes import Note
 
 
 @pytest.mark.parametrize("assignment", [0.5, 0.1])
@@ -43,12 +44,16 @@ def test_uneven_arms_and_tables_that_differ_are_told_apart():
     study = populations.get("mediator").sample(50_000, 50_000, seed=1)
     thinned = study.experimental.copy()
     thinned[study.profiles[:, 3] == 1, :2] /= 3
-    (arms,) = pooling_concerns(replace(study, experimental=thinned, observational=None))
-    assert arms.startswith("the experiment treats some profiles more often")
-    assert pooling_concerns(replace(study, experimental=thinned, observational=None), reweighted=True) == []
+    (arms,) = pooling_concerns(study.with_tables(experimental=thinned, observational=None))
+    assert arms.kind == "assignment_varies"
+    reweighted = (Note("rows_reweighted", {"column": "p"}),)
+    assert (
+        pooling_concerns(replace(study, notes=reweighted).with_tables(experimental=thinned, observational=None)) == []
+    )
     older = np.where(study.profiles[:, [3]] == 1, study.observational / 3, study.observational)
-    (tables,) = pooling_concerns(replace(study, observational=older))
-    assert tables.startswith("the two tables mix the covariates differently")
+    (tables,) = pooling_concerns(study.with_tables(observational=older))
+    assert tables.kind == "mix_varies"
+    assert min(arms.values["variation"], tables.values["variation"]) >= 0.1
 
 
 def test_nobody_to_compare_with_is_no_concern():

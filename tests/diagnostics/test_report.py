@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import FrozenInstanceError
 
 import pytest
 from check_power import contradicting_study
@@ -39,19 +39,24 @@ def test_contradicting_tables_are_not(bad):
     where = contradicting_study(0.1, 100_000, 1, others=2)[0]
     assert not bad.ok
     assert bad.verdicts["coherence"].status == "failed"
+    assert bad.conclusion.values["failed"] == ("coherence",)
     assert bad.summary.startswith("Not usable as it is: coherence failed")
     assert where in str(bad)
     assert bad.details()["coherence"]["named"][0]["query"] == where
+    said = bad.details()["verdicts"]["coherence"]
+    assert (said["status"], said["text"]) == ("failed", bad.verdicts["coherence"].text)
+    assert said["notes"] == [note.plain() for note in bad.verdicts["coherence"].notes]
 
 
 def test_a_warning_leaves_the_tables_usable():
     found = pnsight.check(populations.get("mediator").sample(2_000, 2_000, seed=1))
     assert found.ok
+    assert found.conclusion.values == {"failed": (), "warned": ("support",)}
     assert found.summary == "Usable, with 1 warning (support)."
 
 
 def test_an_experiment_alone_has_the_parts_that_apply(good):
-    study = replace(populations.get("mediator").sample(100_000, 1, seed=1), observational=None)
+    study = populations.get("mediator").sample(100_000, 1, seed=1).with_tables(observational=None)
     found = pnsight.check(study)
     assert list(found.verdicts) == ["support", "balance"]
     assert found.ok

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 import pnsight
+from noted import values
 from pnsight import simulation as populations
 from pnsight.data.schema import OPEN, Schema
 from pnsight.diagnostics import support
@@ -43,11 +44,12 @@ def test_shares_are_what_counting_one_by_one_gives(study):
 def test_drawn_queries_estimate_the_share_of_all(monkeypatch):
     study = populations.get("index:1").sample(20_000, 20_000, seed=1)
     listed = support_of(study)
-    monkeypatch.setattr(support, "_LISTED_QUERIES", 10)
+    monkeypatch.setattr(support, "_MAX_LISTED_QUERIES", 10)
     drawn = support_of(study)
     assert drawn.queries_drawn
     assert drawn.queries == pytest.approx(listed.queries, abs=3 * np.sqrt(0.25 / drawn.queries_examined))
-    assert f"of {drawn.queries_examined} drawn at random" in drawn.verdict.text
+    assert values(drawn.verdict.notes, "support")["drawn"] == drawn.queries_examined
+    assert values(listed.verdict.notes, "support")["drawn"] is None
     assert support_of(study) == drawn
 
 
@@ -61,20 +63,23 @@ def test_profiles_in_one_table_only_are_counted():
     schema = Schema.binary(["a", "b"])
     experimental = np.array([[100.0] * 4, [50] * 4, [0] * 4, [0] * 4])
     observational = np.array([[100.0] * 4, [0] * 4, [20] * 4, [30] * 4])
-    found = support_of(pnsight.Study(schema, lattice.all_profiles(schema), experimental, observational))
+    found = support_of(pnsight.Study.from_tables(schema, lattice.all_profiles(schema), experimental, observational))
     assert (found.only_experimental, found.only_observational) == (1, 2)
     assert found.people_only_experimental == pytest.approx(1 / 3)
     assert found.people_only_observational == pytest.approx(1 / 3)
     assert found.people == pytest.approx(800 / 1200)
     assert found.verdict.status == "warning"
-    assert (
-        "1 profile of the experimental table (33% of its rows), 2 of the observational one (33%)" in found.verdict.text
-    )
+    assert values(found.verdict.notes, "profiles_in_one_table") == {
+        "experimental": 1,
+        "observational": 2,
+        "of_experimental": pytest.approx(1 / 3),
+        "of_observational": pytest.approx(1 / 3),
+    }
 
 
 def test_enough_rows_everywhere_is_no_warning():
     schema = Schema.binary(["a"])
     counts = np.full((2, 4), 100.0)
-    found = support_of(pnsight.Study(schema, lattice.all_profiles(schema), counts, counts))
+    found = support_of(pnsight.Study.from_tables(schema, lattice.all_profiles(schema), counts, counts))
     assert (found.people, found.profiles, found.queries) == (1.0, 1.0, 1.0)
     assert found.verdict.status == "ok"

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from engine_tables import ENGINES, as_spark
+from noted import rows_without_treatment_or_outcome
 from pnsight import read_study
 from pnsight.data.schema import label
 
@@ -138,7 +139,7 @@ def test_the_same_study_from_every_engine(engine, reading, request, tmp_path):
         assert found[profile] == pytest.approx(counts, rel=1e-12)
     dropped = [("experimental", TRIAL), ("observational", REGISTRY)]
     weigh = "weight" in how
-    assert {f"{role} rows without treatment or outcome" for role, _ in dropped} <= study.dropped.keys()
+    assert {rows_without_treatment_or_outcome(role) for role, _ in dropped} <= study.dropped.keys()
     for role, table in dropped:
         lost = sum(w if weigh else 1 for y, w in zip(table["y"], table["weight"], strict=True) if y is None)
-        assert study.dropped[f"{role} rows without treatment or outcome"] == lost
+        assert study.dropped[rows_without_treatment_or_outcome(role)] == lost

@@ -9,11 +9,11 @@ from hypothesis import settings as limits
 from hypothesis import strategies as st
 
 from cases import CHURN, CHURN_EXPECTED, CHURN_PAYOFFS
-from pnsight.data.law import Law
+from laws import asking, benefit, empirical_law, harm, of_types, p_y_do_x, p_y_do_x0, pns, referee
+from pnsight.data.two_by_two import TWO_BY_TWO, two_by_two_law
 from pnsight.errors import QuantityError
-from pnsight.estimands import Payoffs, asking, benefit, bounds, harm, pns
-from pnsight.estimands import linear_program as program
-from pnsight.estimands.resolve import settle
+from pnsight.estimands import Payoffs, bounds
+from pnsight.estimands.resolve import resolve_crossed_bounds
 from strategies import coherent_laws, type_shares
 from truth import TYPES
 
@@ -22,39 +22,39 @@ PAYOFFS = st.tuples(*[st.floats(-200, 200).map(lambda number: round(number, 2))]
 
 @pytest.mark.parametrize("group", CHURN)
 def test_case_e_churn(group):
-    law = Law.from_counts(np.array([CHURN[group]], float), None)
+    law = empirical_law(np.array([CHURN[group]], float))
     np.testing.assert_allclose(np.ravel(benefit(law, CHURN_PAYOFFS)), CHURN_EXPECTED[group], atol=5e-5)
 
 
 @given(law=coherent_laws(), payoffs=PAYOFFS)
 @limits(max_examples=60)
 def test_the_closed_form_is_the_linear_programs_for_payoffs_of_any_sign(law, payoffs):
-    for known in (law, Law(law.a, law.b)):
+    for known in (law, two_by_two_law(p_y_do_x(law), p_y_do_x0(law))):
         found = np.ravel(bounds(known, "benefit", payoffs=payoffs))
-        np.testing.assert_allclose(found, program.referee(known, "benefit", payoffs=payoffs), atol=1e-6, rtol=0)
+        np.testing.assert_allclose(found, referee(known, "benefit", payoffs=payoffs), atol=1e-6, rtol=0)
 
 
 @given(types=type_shares(rows=6), payoffs=PAYOFFS)
 def test_bounds_contain_the_true_benefit_and_lie_within_its_span(types, payoffs):
     named = dict(zip([(0, 1), (1, 1), (0, 0), (1, 0)], payoffs, strict=True))
     truth = types @ np.array([named[y0, y1] for _, y0, y1 in TYPES])
-    lower, upper = benefit(Law.from_types(types), payoffs)
+    lower, upper = benefit(of_types(types), payoffs)
     assert np.all((lower <= truth + 1e-9) & (truth <= upper + 1e-9))
     assert np.all((lower >= min(payoffs) - 1e-9) & (upper <= max(payoffs) + 1e-9))
-    assert set(settle(lower, upper, within=Payoffs.of(payoffs).span)[2]) == {"ok"}
-    np.testing.assert_allclose(asking("benefit", payoffs).truth(types), truth, atol=1e-9)
+    assert set(resolve_crossed_bounds(lower, upper, within=Payoffs.of(payoffs).span)[2]) == {"ok"}
+    np.testing.assert_allclose(asking("benefit", payoffs).truth(types, TWO_BY_TWO), truth, atol=1e-9)
 
 
 @given(types=type_shares(rows=4))
 def test_pns_and_harm_are_benefits_of_one_kind_alone(types):
-    law = Law.from_types(types)
+    law = of_types(types)
     np.testing.assert_allclose(benefit(law, (1, 0, 0, 0)), pns(law), atol=1e-12)
     np.testing.assert_allclose(benefit(law, (0, 0, 0, 1)), harm(law), atol=1e-12)
 
 
 @given(types=type_shares(rows=4))
 def test_turning_every_payoff_turns_the_ends(types):
-    law = Law.from_types(types)
+    law = of_types(types)
     lower, upper = benefit(law, (100, -60, 0, -140))
     np.testing.assert_allclose(benefit(law, (-100, 60, 0, 140)), (-upper, -lower), atol=1e-9)
 
@@ -62,8 +62,7 @@ def test_turning_every_payoff_turns_the_ends(types):
 def test_where_the_slope_is_zero_the_benefit_is_known():
     """Worth the same as the average effect: complier 1, defier -1."""
     payoffs = Payoffs(complier=1, always=0, never=0, defier=-1)
-    assert payoffs.slope == 0
-    np.testing.assert_allclose(np.ravel(benefit(Law(np.array([0.7]), np.array([0.4])), payoffs)), [0.3, 0.3])
+    np.testing.assert_allclose(np.ravel(benefit(two_by_two_law(np.array([0.7]), np.array([0.4])), payoffs)), [0.3, 0.3])
 
 
 @pytest.mark.parametrize("payoffs", [(1, 2, 3), (1, 2, 3, 4, 5), "abcd", (1, 2, 3, float("nan")), 7, (1, 2, 3, None)])
@@ -86,6 +85,6 @@ def test_an_unknown_refinement_is_refused():
 
 def test_ends_far_from_zero_may_differ_by_rounding():
     """A million times the rounding of probabilities."""
-    lower, upper, status = settle(np.array([2e6 + 1e-4]), np.array([2e6]), within=(-1e6, 3e6))
+    lower, upper, status = resolve_crossed_bounds(np.array([2e6 + 1e-4]), np.array([2e6]), within=(-1e6, 3e6))
     assert status.tolist() == ["ok"]
     assert lower[0] == upper[0] == 2e6

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from pnsight.data.structure import Variable, enumerate_types
 from pnsight.errors import IncoherentError, LimitError, QuantityError
-from pnsight.estimands import linear_program as program
-from pnsight.estimands.expressions import value_of
+from pnsight.estimands.expressions import evaluate
 from pnsight.estimands.linear_program import Program
 
 THREE_TREATMENTS = Program(
@@ -57,9 +57,15 @@ def populations(draw: st.DrawFn) -> tuple[int, int, np.ndarray]:
     return treatments, outcomes, weights / weights.sum()
 
 
+def types_of(treatments: int, outcomes: int) -> np.ndarray:
+    """The response types, shape (types, 1 + treatments)."""
+    variables = [Variable("X", ("",) * treatments), *[Variable("Y", ("",) * outcomes)] * treatments]
+    return enumerate_types(variables)
+
+
 def tables_of(treatments: int, outcomes: int, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """What the population shows in an experiment and by itself."""
-    kinds = program.response_types(treatments, outcomes)
+    kinds = types_of(treatments, outcomes)
     experimental, observational = np.zeros((2, treatments, outcomes))
     for kind, share in zip(kinds, shares, strict=True):
         for x in range(treatments):
@@ -73,8 +79,8 @@ CONDITIONS = (None, "X == 1", "X == 1 and Y == 1", "Y != 0")
 
 
 def mean_of(fitting: Program, shares: np.ndarray, value: str, among: str | None) -> float:
-    weights = shares * (1 if among is None else value_of(among, fitting.people))
-    return float(weights @ (value_of(value, fitting.people) * 1.0) / weights.sum()) if weights.sum() else float("nan")
+    weights = shares * (1 if among is None else evaluate(among, fitting.people))
+    return float(weights @ (evaluate(value, fitting.people) * 1.0) / weights.sum()) if weights.sum() else float("nan")
 
 
 @pytest.mark.parametrize("among", CONDITIONS)
@@ -101,7 +107,7 @@ def test_bounds_contain_the_truth_of_every_population_and_knowing_more_tightens(
 def test_everyone_can_be_of_the_kinds_that_there_are_and_assuming_it_only_tightens(population):
     shares = population[2]
     both = Program(*tables_of(*population))
-    rising = value_of("Y1 >= Y0", both.people)
+    rising = evaluate("Y1 >= Y0", both.people)
     only = np.where(rising, shares, 0.0)
     if not only.any():
         return
@@ -111,7 +117,7 @@ def test_everyone_can_be_of_the_kinds_that_there_are_and_assuming_it_only_tighte
     assert bound.bounds("Y1 < Y0") == pytest.approx((0, 0), abs=SLACK)
     inner, outer = bound.bounds("Y1 > Y0"), free.bounds("Y1 > Y0")
     assert outer[0] - SLACK <= inner[0] <= inner[1] + SLACK <= outer[1] + 2 * SLACK
-    truth = float(only @ value_of("Y1 > Y0", both.people)) / only.sum()
+    truth = float(only @ evaluate("Y1 > Y0", both.people)) / only.sum()
     assert inner[0] - SLACK <= truth <= inner[1] + SLACK
 
 
@@ -147,7 +153,7 @@ def test_an_assumption_that_the_tables_contradict_has_no_bounds():
 
 
 def test_the_number_of_types_is_stated_where_it_is_too_large():
-    assert len(program.response_types(5, 5)) == 5 * 5**5
+    assert len(types_of(5, 5)) == 5 * 5**5
     with pytest.raises(LimitError, match=r"6 treatments and 6 outcomes make 6 \* 6\^6 = 279,936 response types.*merge"):
         Program(np.full((6, 6), 1 / 6)).bounds("Y1 == 1")
 
@@ -156,7 +162,7 @@ def test_the_number_of_types_is_stated_where_it_is_too_large():
     ("statement", "said"),
     [
         ("Y0 = 0", "two equals signs"),
-        ("Y7 == 1", "names 'Y7'; it may name X, Y, Y0, Y1, Y2"),
+        ("Y7 == 1", "names 'Y7'; it may name X, Y0, Y1, Y2, Y"),
         ("__import__('os')", "it may compare, add"),
         ("Y0 ** 2 == 1", "it may compare, add"),
         ("Y0 == 'a'", "it may compare, add"),

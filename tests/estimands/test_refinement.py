@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import MEN, TOLERANCE, WOMEN
+from closed_forms import QUANTITIES
+from laws import asking, of_types
 from pnsight import simulation as populations
 from pnsight.data.law import Law
-from pnsight.estimands import QUANTITIES, asking
+from pnsight.data.two_by_two import TWO_BY_TWO
 from pnsight.queries import lattice
 from strategies import mixing_weights, type_shares
 from truth import true_value
@@ -28,12 +30,12 @@ def payoffs_of(quantity: str) -> tuple[float, ...] | None:
 
 def refined(law: Law, weights: np.ndarray, quantity: str, payoffs=None) -> tuple[float, float]:
     question = asking(quantity, payoffs, refine="covariates")
-    lower, upper = question.ends_of(weights @ question.parts(law))
+    lower, upper = question.bounds_from_mean_terms(weights @ question.profile_terms(law), TWO_BY_TWO)
     return float(lower[0]), float(upper[0])
 
 
 def test_case_d_the_sexes_own_bounds_averaged():
-    law = Law.from_columns(np.concatenate([case.law().columns() for case in (WOMEN, MEN)]))
+    law = Law(TWO_BY_TWO, np.concatenate([case.law().cells for case in (WOMEN, MEN)]))
     half = np.array([[0.5, 0.5]])
     np.testing.assert_allclose(refined(law, half, "pns"), (0.3845, 0.3845), atol=TOLERANCE)
     np.testing.assert_allclose(refined(law, half, "harm"), (0.105, 0.105), atol=TOLERANCE)
@@ -43,8 +45,8 @@ def test_case_d_the_sexes_own_bounds_averaged():
 @pytest.mark.parametrize("quantity", QUANTITIES)
 @given(types=type_shares(rows=PARTS), weights=mixing_weights(PARTS))
 def test_refined_bounds_lie_within_plain_ones_and_hold_the_truth(quantity, types, weights):
-    law = Law.from_types(types)
-    lower, upper = (float(end[0]) for end in asking(quantity).ends(law.mix(weights)))
+    law = of_types(types)
+    lower, upper = (float(end[0]) for end in asking(quantity).bounds_at(law.mix(weights)))
     inner = refined(law, weights, quantity)
     truth = true_value((weights @ types)[0], quantity)
     if np.isnan(truth):
@@ -56,9 +58,9 @@ def test_refined_bounds_lie_within_plain_ones_and_hold_the_truth(quantity, types
 
 @given(types=type_shares(rows=PARTS), weights=mixing_weights(PARTS), payoffs=st.tuples(*[st.integers(-50, 50)] * 4))
 def test_so_do_those_of_the_benefit_for_payoffs_of_any_sign(types, weights, payoffs):
-    law, question = Law.from_types(types), asking("benefit", payoffs)
-    lower, upper = (float(end[0]) for end in question.ends(law.mix(weights)))
-    inner, truth = refined(law, weights, "benefit", payoffs), float(question.truth(weights @ types)[0])
+    law, question = of_types(types), asking("benefit", payoffs)
+    lower, upper = (float(end[0]) for end in question.bounds_at(law.mix(weights)))
+    inner, truth = refined(law, weights, "benefit", payoffs), float(question.truth(weights @ types, TWO_BY_TWO)[0])
     assert lower - 1e-7 <= inner[0] <= truth + 1e-7
     assert truth - 1e-7 <= inner[1] <= upper + 1e-7
 
@@ -66,8 +68,8 @@ def test_so_do_those_of_the_benefit_for_payoffs_of_any_sign(types, weights, payo
 @given(types=type_shares(rows=PARTS), weights=mixing_weights(PARTS))
 def test_refined_bounds_are_reached_by_some_population(types, weights):
     """Each profile can be at its own lower end at once: an end of the whole is the mean of people who exist."""
-    law = Law.from_types(types)
-    lower, upper = asking("pns").ends(law)
+    law = of_types(types)
+    lower, upper = asking("pns").bounds_at(law)
     np.testing.assert_allclose(refined(law, weights, "pns"), ((weights @ lower)[0], (weights @ upper)[0]), atol=SLACK)
 
 

@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pnsight.data.law import Law
+from closed_forms import QUANTITIES
+from laws import asking, harm, of_types, p_xy, p_y_do_x, p_y_do_x0, pd, pe, pn, pns, ps
+from pnsight.data.two_by_two import TWO_BY_TWO, two_by_two_law
 from pnsight.errors import QuantityError
-from pnsight.estimands import QUANTITIES, bounds, events, harm, pd, pe, pn, pns, ps
-from pnsight.estimands.resolve import OK, UNDEFINED, settle
+from pnsight.estimands import bounds
+from pnsight.estimands.resolve import OK, UNDEFINED, resolve_crossed_bounds
 from strategies import type_shares
 from truth import true_value
 
@@ -24,7 +26,7 @@ def truths(types: np.ndarray, quantity: str) -> np.ndarray:
 @pytest.mark.parametrize("quantity", QUANTITIES)
 @given(types=type_shares(rows=6))
 def test_bounds_contain_the_truth(types, quantity):
-    lower, upper = bounds(Law.from_types(types), quantity)
+    lower, upper = bounds(of_types(types), quantity)
     truth = truths(types, quantity)
     np.testing.assert_array_equal(np.isnan(lower), np.isnan(truth))
     np.testing.assert_array_equal(np.isnan(upper), np.isnan(truth))
@@ -36,12 +38,12 @@ def test_bounds_contain_the_truth(types, quantity):
 @pytest.mark.parametrize("quantity", QUANTITIES)
 @given(types=type_shares(rows=6))
 def test_bounds_of_a_population_are_ordered_and_lie_between_zero_and_one(types, quantity):
-    lower, upper = bounds(Law.from_types(types), quantity)
+    lower, upper = bounds(of_types(types), quantity)
     known = ~np.isnan(lower)
     assert np.all(lower[known] >= -SLACK)
     assert np.all(lower[known] <= upper[known] + SLACK)
     assert np.all(upper[known] <= 1 + SLACK)
-    settled = settle(lower, upper)
+    settled = resolve_crossed_bounds(lower, upper)
     assert set(settled[2]) <= {OK, UNDEFINED}
 
 
@@ -54,28 +56,30 @@ def test_the_rounding_of_a_rare_event_is_no_contradiction(rare, share, quantity)
     types = rng.dirichlet(np.full(8, 0.05), size=2000)
     types[:, rare] *= share
     types /= types.sum(axis=1, keepdims=True)
-    assert set(settle(*bounds(Law.from_types(types), quantity))[2]) <= {OK, UNDEFINED}
+    assert set(resolve_crossed_bounds(*bounds(of_types(types), quantity))[2]) <= {OK, UNDEFINED}
 
 
 @given(types=type_shares(rows=6))
 def test_pns_is_made_of_necessity_and_sufficiency(types):
     """PNS = P(x,y) PN + P(x',y') PS; a term whose condition is impossible is empty."""
-    joint = Law.from_types(types).joint
+    joint = p_xy(of_types(types))
     necessity, sufficiency = (np.nan_to_num(truths(types, name)) for name in ("pn", "ps"))
     np.testing.assert_allclose(truths(types, "pns"), joint[:, 0] * necessity + joint[:, 3] * sufficiency, atol=SLACK)
 
 
 @given(types=type_shares(rows=6))
 def test_harm_is_pns_less_the_average_effect(types):
-    law = Law.from_types(types)
-    np.testing.assert_allclose(truths(types, "harm"), truths(types, "pns") - (law.a - law.b), atol=SLACK)
-    np.testing.assert_allclose(harm(law), np.array(pns(law)) - (law.a - law.b), atol=SLACK)
+    law = of_types(types)
+    np.testing.assert_allclose(
+        truths(types, "harm"), truths(types, "pns") - (p_y_do_x(law) - p_y_do_x0(law)), atol=SLACK
+    )
+    np.testing.assert_allclose(harm(law), np.array(pns(law)) - (p_y_do_x(law) - p_y_do_x0(law)), atol=SLACK)
 
 
 @given(types=type_shares(rows=6))
 def test_disablement_and_enablement_are_rescaled_necessity_and_sufficiency(types):
-    law = Law.from_types(types)
-    xy, xy0, x0y, x0y0 = law.joint.T
+    law = of_types(types)
+    xy, xy0, x0y, x0y0 = p_xy(law).T
     for whole, part, bounds_whole, bounds_part in ((xy + x0y, xy, pd, pn), (xy0 + x0y0, x0y0, pe, ps)):
         both = (whole > 0) & (part > 0)
         for end in (0, 1):
@@ -86,15 +90,15 @@ def test_disablement_and_enablement_are_rescaled_necessity_and_sufficiency(types
 
 @given(types=type_shares(rows=4))
 def test_the_true_pns_is_the_share_who_respond_only_if_treated(types):
-    np.testing.assert_allclose(events.true_value(types, "pns"), truths(types, "pns"), atol=SLACK)
+    np.testing.assert_allclose(asking("pns").truth(types, TWO_BY_TWO), truths(types, "pns"), atol=SLACK)
 
 
 @pytest.mark.parametrize("quantity", ["pns", "harm"])
 @given(types=type_shares(rows=6))
 def test_observation_only_tightens_the_bounds_of_an_experiment(types, quantity):
-    law = Law.from_types(types)
+    law = of_types(types)
     lower, upper = bounds(law, quantity)
-    wide_lower, wide_upper = bounds(Law(law.a, law.b), quantity)
+    wide_lower, wide_upper = bounds(two_by_two_law(p_y_do_x(law), p_y_do_x0(law)), quantity)
     assert np.all(wide_lower <= lower + SLACK)
     assert np.all(upper <= wide_upper + SLACK)
     assert np.all((wide_lower >= -SLACK) & (wide_upper <= 1 + SLACK))
@@ -103,12 +107,12 @@ def test_observation_only_tightens_the_bounds_of_an_experiment(types, quantity):
 @pytest.mark.parametrize("quantity", ["pn", "ps", "pd", "pe"])
 def test_an_experiment_alone_cannot_bound_what_conditions_on_choice(quantity):
     with pytest.raises(QuantityError, match=f"^{quantity} .*observational table"):
-        bounds(Law(np.array([0.5]), np.array([0.2])), quantity)
+        bounds(two_by_two_law(np.array([0.5]), np.array([0.2])), quantity)
 
 
 def test_an_unknown_quantity_is_named_with_the_nearest_known_one():
     with pytest.raises(QuantityError, match=r"'hrm'.*pns, pn, ps, pd, pe, harm.*Did you mean 'harm'\?"):
-        bounds(Law(np.array([0.5]), np.array([0.2])), "hrm")
+        bounds(two_by_two_law(np.array([0.5]), np.array([0.2])), "hrm")
 
 
 @given(
@@ -118,7 +122,7 @@ def test_an_unknown_quantity_is_named_with_the_nearest_known_one():
 @settings(max_examples=200)
 def test_settled_ends_are_ordered_probabilities_or_absent(lower, data):
     upper = data.draw(st.lists(st.floats(-2, 2) | st.just(float("nan")), min_size=len(lower), max_size=len(lower)))
-    low, high, status = settle(np.array(lower), np.array(upper), "crossed")
+    low, high, status = resolve_crossed_bounds(np.array(lower), np.array(upper), "crossed")
     answered = status == OK
     assert np.all((low[answered] >= 0) & (low[answered] <= high[answered]) & (high[answered] <= 1))
     assert np.all(np.isnan(low[~answered]) & np.isnan(high[~answered]))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import pnsight
 from fit_rows import decision_row
 from pnsight import simulation as populations
-from pnsight.data.law import COUNTED_CELLS
+from pnsight.data.two_by_two import TWO_BY_TWO
 from pnsight.errors import PnsightError
 from pnsight.queries import lattice
 from pnsight_experiments import DECISIONS, Results, Setting, decision_tables, refuse_exact_learners, run
@@ -30,8 +30,8 @@ def unlimited(population: populations.Population) -> pnsight.PlugIn:
     """The plug-in of a study with exactly the population's shares: nothing is left to chance."""
     profiles = lattice.all_profiles(population.schema)
     mass, types = population.mixture(profiles)
-    cells = 1e6 * mass[:, None] * (types @ COUNTED_CELLS.T)
-    return pnsight.PlugIn().fit(pnsight.Study(population.schema, profiles, cells[:, :4] / 2, cells[:, 4:]))
+    cells = 1e6 * mass[:, None] * (types @ TWO_BY_TWO.incidence.T)
+    return pnsight.PlugIn().fit(pnsight.Study.from_tables(population.schema, profiles, cells[:, :4] / 2, cells[:, 4:]))
 
 
 # --- unlimited data ----------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ def study():
 
 @pytest.fixture(scope="module")
 def trained(study):
-    return MaskMLP(threshold=100, validation="queries", epochs=200, random_state=3).fit(study)
+    return MaskMLP(min_rows=100, validation="queries", epochs=200, random_state=3).fit(study)
 
 
 def test_examples_are_the_feasible_queries_with_enough_rows_in_both_tables(study):
@@ -56,8 +56,8 @@ def test_mask_mlp_learns_bounds_nearer_the_oracle_than_chance(study, trained):
 
 
 def test_same_seed_same_answer_and_another_seed_another(study, trained):
-    again = MaskMLP(threshold=100, validation="queries", epochs=200, random_state=3).fit(study)
-    other = MaskMLP(threshold=100, validation="queries", epochs=200, random_state=4).fit(study)
+    again = MaskMLP(min_rows=100, validation="queries", epochs=200, random_state=3).fit(study)
+    other = MaskMLP(min_rows=100, validation="queries", epochs=200, random_state=4).fit(study)
     np.testing.assert_array_equal(trained.raw_ends(study.profiles), again.raw_ends(study.profiles))
     assert not np.array_equal(trained.raw_ends(study.profiles), other.raw_ends(study.profiles))
 
@@ -76,35 +76,35 @@ def test_a_stored_network_answers_the_same_without_loading_jax(study, trained, t
 
 
 def test_validation_by_rows_trains_on_fewer_rows_than_it_was_given(study):
-    model = MaskMLP(threshold=100, validation="rows", epochs=20).fit(study)
+    model = MaskMLP(min_rows=100, validation="rows", epochs=20).fit(study)
     assert model.examples_ < len(feasible_examples(study, "mask", "pns").supported(100))
 
 
-def test_auto_tries_thresholds_that_leave_enough_examples_and_keeps_the_best(study):
-    model = MaskMLP(threshold="auto", epochs=20).fit(study)
-    assert model.threshold_ == min(model.tried_, key=model.tried_.get)
+def test_auto_tries_minimums_that_leave_enough_examples_and_keeps_the_best(study):
+    model = MaskMLP(min_rows="auto", epochs=20).fit(study)
+    assert model.min_rows_ == min(model.tried_, key=model.tried_.get)
     assert len(model.tried_) > 1
     told = model.explain()
-    assert f"Learned from {model.examples_:,} queries with at least {model.threshold_:,} rows" in told
+    assert f"Learned from {model.examples_:,} queries with at least {model.min_rows_:,} rows" in told
     assert all(f"{error:.6f}" in told for error in model.tried_.values())
     assert f"epoch {model.best_epochs_[0]:,} (lower end)" in told
 
 
 def test_auto_needs_validation_by_rows(study):
     with pytest.raises(ModelError, match="held-out rows"):
-        MaskMLP(threshold="auto", validation="queries").fit(study)
+        MaskMLP(min_rows="auto", validation="queries").fit(study)
 
 
 def test_any_scikit_learn_regressor_takes_the_networks_place(study):
     for regressor in (Ridge(), KNeighborsRegressor(3)):
-        model = MaskMLP(threshold="auto", regressor=regressor).fit(study)
+        model = MaskMLP(min_rows="auto", regressor=regressor).fit(study)
         ends = model.raw_ends(study.profiles)
         assert ends.shape == (len(study.profiles), 2)
         assert ((ends >= 0) & (ends <= 1)).all()
 
 
 def test_a_model_with_a_foreign_regressor_is_not_saved(study, tmp_path):
-    model = MaskMLP(threshold=100, regressor=Ridge()).fit(study)
+    model = MaskMLP(min_rows=100, regressor=Ridge()).fit(study)
     with pytest.raises(ModelError, match="regressor="):
         pnsight.save(model, tmp_path / "model")
     assert not (tmp_path / "model").exists()
@@ -122,16 +122,16 @@ class _Constant(Ridge):
 
 
 def test_crossed_ends_are_withheld_unless_they_are_to_be_sorted(study):
-    crossed = MaskMLP(threshold=100, regressor=_Constant()).fit(study).bounds([""])
+    crossed = MaskMLP(min_rows=100, regressor=_Constant()).fit(study).bounds([""])
     assert crossed.status[0] == "crossed"
     assert np.isnan([crossed.lower[0], crossed.upper[0]]).all()
-    repaired = MaskMLP(threshold=100, regressor=_Constant(), repair="sort").fit(study).bounds([""])
+    repaired = MaskMLP(min_rows=100, regressor=_Constant(), repair="sort").fit(study).bounds([""])
     assert repaired.status[0] == "ok"
     assert repaired.lower[0] < repaired.upper[0]
 
 
 def test_exact_mlp_refuses_open_queries(study):
-    model = ExactMLP(threshold=100, validation="queries", epochs=20).fit(study)
+    model = ExactMLP(min_rows=100, validation="queries", epochs=20).fit(study)
     assert model.bounds("01101").status[0] in ("ok", "crossed")
     with pytest.raises(QueryError, match="fix every covariate"):
         model.bounds("01X01")
@@ -143,16 +143,16 @@ def test_another_quantity_than_the_fitted_one_is_refused(trained):
 
 
 def test_a_quantity_of_its_own_is_learned(study):
-    model = MaskMLP(quantity="harm", threshold=100, validation="queries", epochs=100).fit(study)
+    model = MaskMLP(quantity="harm", min_rows=100, validation="queries", epochs=100).fit(study)
     assert model.bounds("").quantity == "harm"
 
 
 def test_too_few_examples_say_how_many_there_are_and_where_there_would_be_enough(study):
     with pytest.raises(
-        ModelError, match=r"only \d+ mask queries have 19000 rows.*enough at a threshold of (\d+)"
+        ModelError, match=r"only \d+ mask queries have 19000 rows.*enough with a minimum of (\d+)"
     ) as caught:
-        MaskMLP(threshold=19_000, validation="queries").fit(study)
-    enough = int(str(caught.value).split("threshold of ")[1].split(" ")[0])
+        MaskMLP(min_rows=19_000, validation="queries").fit(study)
+    enough = int(str(caught.value).split("minimum of ")[1].split(" ")[0])
     assert len(feasible_examples(study, "mask", "pns").supported(enough)) >= 20
     assert len(feasible_examples(study, "mask", "pns").supported(enough + 1)) < 20
 
@@ -169,8 +169,8 @@ def test_a_tiny_study_is_refused_in_words():
         ({"validation": "query"}, "'query'"),
         ({"repair": "Sort"}, "'Sort'"),
         ({"activation": "Mish"}, "'Mish'"),
-        ({"threshold": "300"}, "'300'"),
-        ({"threshold": 0}, "0"),
+        ({"min_rows": "300"}, "'300'"),
+        ({"min_rows": 0}, "0"),
     ],
 )
 def test_a_setting_that_is_none_of_its_choices_is_refused(study, setting, named):
@@ -178,7 +178,7 @@ def test_a_setting_that_is_none_of_its_choices_is_refused(study, setting, named)
         MaskMLP(**setting).fit(study)
 
 
-def test_the_history_is_that_of_the_chosen_threshold(study):
-    model = MaskMLP(threshold="auto", epochs=20).fit(study)
+def test_the_history_is_that_of_the_chosen_minimum(study):
+    model = MaskMLP(min_rows="auto", epochs=20).fit(study)
     best = np.nanmin(model.history_.validation_mse, axis=0).mean()
-    assert best == pytest.approx(model.tried_[model.threshold_], rel=1e-4)
+    assert best == pytest.approx(model.tried_[model.min_rows_], rel=1e-4)

@@ -11,12 +11,13 @@ from pnsight import ResponseTypeModel
 from pnsight.errors import ModelError
 from pnsight.models.response_types.capacity import CONSTANT, Capacity
 from pnsight.models.response_types.config import Effort, LatentClassConfig, ResponseTypeConfig, TrainingConfig
+from pnsight.models.stored import parse
 from quick_config import EFFORT, QUICK
 
 
 @pytest.mark.parametrize("config", [ResponseTypeConfig(), QUICK, replace(QUICK, training=TrainingConfig(pack=2))])
 def test_a_configuration_comes_back_from_json(config):
-    assert ResponseTypeConfig.from_plain(json.loads(json.dumps(config.plain()))) == config
+    assert parse(json.loads(json.dumps(config.plain())), ResponseTypeConfig, "config") == config
 
 
 def test_models_have_the_default_configuration_unless_they_are_given_another():
@@ -51,10 +52,12 @@ def test_a_configuration_that_nothing_can_be_fitted_with_is_refused(config, said
     ("place", "value", "said"),
     [
         ("draws", "many", r"parameters\.config\.draws is 'many'; expected a whole number"),
-        ("training", {}, r"parameters\.config\.training has \[\]; expected \['beta1'"),
+        ("training", {}, r"parameters\.config\.training\.pack is missing"),
         ("effort", 3, r"parameters\.config\.effort is 3; expected an object"),
+        ("efforts", 3, r"parameters\.config\.efforts is 3; expected no part of this name"),
+        ("effort", {**QUICK.plain()["effort"], "capacities": [[0, 0, 0.0]]}, r"capacities\.0\.3 is missing"),
     ],
 )
 def test_a_stored_configuration_that_was_changed_is_refused_with_its_place(place, value, said):
     with pytest.raises(ValueError, match=said):
-        ResponseTypeConfig.from_plain({**json.loads(json.dumps(QUICK.plain())), place: value})
+        parse({**json.loads(json.dumps(QUICK.plain())), place: value}, ResponseTypeConfig, "parameters.config")

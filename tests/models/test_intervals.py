@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pnsight.data.law import COUNTED_CELLS
 from pnsight.data.schema import Schema
-from pnsight.models.response_types.cells import TWO_BY_TWO
+from pnsight.data.two_by_two import TWO_BY_TWO
 from pnsight.models.response_types.config import IntervalConfig
 from pnsight.models.response_types.intervals import (
     error_variance,
@@ -71,7 +70,7 @@ def setting(rows, stray=0.02, seed=0):
     law = np.broadcast_to(true, (16, 8, 8))
     fit = np.abs(true + rng.normal(scale=stray, size=(16, 8, 8)))
     studies = np.stack([law, *[fit / fit.sum(axis=2, keepdims=True)] * 2], axis=1)
-    cells = true @ COUNTED_CELLS.T
+    cells = true @ TWO_BY_TWO.incidence.T
     held_out = []
     for _ in range(2):
         blocks = [rng.multinomial(rows, c / c.sum(axis=1, keepdims=True)) for c in np.split(cells, [2, 4], axis=1)]

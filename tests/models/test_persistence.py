@@ -7,7 +7,6 @@ import json
 import os
 import pickle
 import struct
-from dataclasses import replace
 from functools import reduce
 from operator import getitem
 from pathlib import Path
@@ -18,13 +17,14 @@ import pytest
 import pnsight
 import web_models
 from cases import MEN, WOMEN
+from closed_forms import QUANTITIES
+from noted import remark, rows_without
 from pnsight import PlugIn
 from pnsight import simulation as populations
 from pnsight.data.schema import Covariate, Schema
 from pnsight.data.study import Study
 from pnsight.errors import ModelError, OutputError
-from pnsight.estimands import QUANTITIES
-from pnsight.models import persistence as store
+from pnsight.models.registry import MODELS, find_model
 from pnsight.queries import lattice
 from pnsight.queries.query import format_queries
 
@@ -34,19 +34,21 @@ WORDS = Schema((Covariate("sexe, déclaré", ("femme", "homme")), Covariate("a=b
 def words_study(**more) -> Study:
     profiles = lattice.all_profiles(WORDS)
     counts = np.random.default_rng(1).integers(0, 5, size=(len(profiles), 8)).astype(float)
-    return Study(WORDS, profiles, counts[:, :4], counts[:, 4:], "le médicament", "guéri", **more)
+    return Study.from_tables(
+        WORDS, profiles, counts[:, :4], counts[:, 4:], treatment="le médicament", outcome="guéri", **more
+    )
 
 
 def nobody_described() -> Study:
-    return Study(Schema(), np.zeros((1, 0), np.int32), np.array([WOMEN.experimental], float), None)
+    return Study.from_tables(Schema(), np.zeros((1, 0), np.int32), np.array([WOMEN.experimental], float), None)
 
 
 STUDIES = {
     "sampled": lambda: populations.get("mediator").sample(3_000, 3_000, seed=1),
     "words": lambda: words_study(
-        dropped={"rows without outcome": 3}, ignored=("site",), treated="oui", success="guéri"
+        dropped={rows_without("sexe"): 3}, notes=(remark("été"),), ignored=("site",), treated="oui", success="guéri"
     ),
-    "experiment alone": lambda: replace(words_study(), observational=None),
+    "experiment alone": lambda: words_study().with_tables(observational=None),
     "no covariates": nobody_described,
 }
 
@@ -69,7 +71,7 @@ def test_the_study_survives_whole(kind, tmp_path):
     pnsight.save(PlugIn().fit(study), tmp_path / "model")
     loaded = pnsight.load(tmp_path / "model")
     assert isinstance(loaded, PlugIn)
-    for name in ("schema", "treatment", "outcome", "treated", "success", "dropped", "ignored"):
+    for name in ("schema", "treatment", "outcome", "treated", "success", "dropped", "ignored", "notes"):
         assert getattr(loaded.study, name) == getattr(study, name)
     np.testing.assert_array_equal(loaded.study.profiles, study.profiles)
     np.testing.assert_array_equal(loaded.study.counts, study.counts)
@@ -106,7 +108,7 @@ def test_no_file_holds_a_pickle(tmp_path, monkeypatch):
 
 def test_saving_again_replaces_the_model_and_leaves_nothing_behind(tmp_path):
     for case in (WOMEN, MEN):
-        study = replace(nobody_described(), experimental=np.array([case.experimental], float))
+        study = nobody_described().with_tables(experimental=np.array([case.experimental], float))
         pnsight.save(PlugIn().fit(study), tmp_path)
     assert len(list(tmp_path.iterdir())) == 2
     assert pnsight.load(tmp_path).study.experimental.tolist() == [list(MEN.experimental)]
@@ -199,9 +201,11 @@ def test_a_json_that_is_not_a_models_is_refused(content, folder):
 
 
 def test_another_version_of_the_format_is_refused_with_what_to_do(folder):
-    changed(folder, format_version=99, pnsight_version="9.9")
-    with pytest.raises(ModelError, match=r"has format 99, this pnsight .* reads format 2; fit the model again.*9\.9"):
-        pnsight.load(folder)
+    for version in (1, 99):
+        changed(folder, format_version=version, pnsight_version="9.9")
+        said = rf"has format {version}, this pnsight .* reads format 2; fit the model again.*9\.9"
+        with pytest.raises(ModelError, match=said):
+            pnsight.load(folder)
 
 
 def test_a_model_of_the_first_form_is_refused_with_the_advice_to_fit_it_again(folder):
@@ -234,7 +238,7 @@ def test_an_unknown_kind_of_model_is_refused_with_the_known_ones(folder):
         pnsight.load(folder)
 
 
-@pytest.mark.parametrize("key", ["format_version", "model", "parameters", "learned", "study", "arrays"])
+@pytest.mark.parametrize("key", ["format_version", "model", "parameters", "learned", "study", "warnings", "arrays"])
 def test_a_description_that_lacks_a_part_is_refused(key, folder):
     description = json.loads((folder / "model.json").read_text(encoding="utf-8"))
     del description[key]
@@ -252,6 +256,9 @@ def test_a_description_with_a_part_of_another_kind_is_refused(key, value, folder
         pnsight.load(folder)
 
 
+REMARK = remark("rows are few").plain()
+LEFT_OUT = {"reason": rows_without("sexe").plain(), "rows": 3}
+
 DAMAGED = {
     "levels that are numbers": (("study", "covariates", 0, "levels"), [1, 2], r"levels\.0 is 1; expected text"),
     "no levels": (("study", "covariates", 0, "levels"), [], r"'sexe, déclaré' has the levels \[\]"),
@@ -265,10 +272,17 @@ DAMAGED = {
     "an unknown quantity": (("parameters", "quantity"), "pxs", "no quantity is called 'pxs'"),
     "an unknown mix": (("parameters", "mix"), "cells", "parameters.mix is 'cells'; expected 'rows' or 'profiles'"),
     "a word for true": (("study", "experiment_alone"), "no", "experiment_alone is 'no'; expected true or false"),
-    "rows in words": (("study", "dropped"), {"rows": "few"}, "dropped.rows is 'few'; expected a number"),
-    "endlessly many rows": (("study", "dropped"), {"rows": float("inf")}, "dropped.rows is inf; expected a number"),
+    "rows in words": (("study", "dropped"), [LEFT_OUT | {"rows": "few"}], r"0\.rows is 'few'; expected a number"),
+    "endlessly many rows": (
+        ("study", "dropped"),
+        [LEFT_OUT | {"rows": float("inf")}],
+        "rows is inf; expected a number",
+    ),
+    "a note in words": (("study", "notes"), ["rows are few"], r"notes\.0 is 'rows are few'; expected an object"),
+    "an unknown note": (("warnings",), [REMARK | {"kind": "rumour"}], "no note is of kind 'rumour'"),
+    "a note without its values": (("warnings",), [REMARK | {"values": {}}], "KeyError: 'text'"),
     "a truth for a version": (("format_version",), True, "has format True, this pnsight .* reads format 2"),
-    "a word for a version": (("format_version",), "1", "has format '1', this pnsight .* reads format 2"),
+    "a word for a version": (("format_version",), "2", "has format '2', this pnsight .* reads format 2"),
     "nothing withheld": (("study", "withheld"), {"min_cell": 5, "rows": [1]}, "rows is .1.; expected a list of 2"),
 }
 
@@ -367,8 +381,8 @@ def test_arrays_of_another_model_are_refused(folder):
 
 
 def test_every_model_is_known_by_its_own_name():
-    assert store.MODELS["plug-in"] is PlugIn
-    assert all(kind.name == name for name, kind in store.MODELS.items())
+    assert find_model("plug-in") is PlugIn
+    assert all(find_model(name).name == name for name in MODELS)
 
 
 def test_arrays_in_which_anything_was_changed_are_refused(tmp_path):

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from closed_forms import QUANTITIES
+from laws import empirical_law, p_xy, p_y_do_x, p_y_do_x0
 from pnsight import PlugIn
 from pnsight import simulation as populations
-from pnsight.data.law import Law
 from pnsight.data.schema import OPEN, Covariate, Schema
 from pnsight.data.study import Study
 from pnsight.errors import ModelError, QuantityError, QueryError
-from pnsight.estimands import QUANTITIES, bounds
-from pnsight.estimands.resolve import settle
+from pnsight.estimands import bounds, incompatibility
+from pnsight.estimands.resolve import resolve_crossed_bounds
+from pnsight.notes import Note
 from pnsight.queries import lattice
 from strategies import codes_of, studies
 
@@ -35,7 +35,7 @@ def test_bounds_are_the_formulas_at_the_querys_own_rows(study, data):
             observational = (
                 None if study.observational is None else study.observational[covered].sum(axis=0, keepdims=True)
             )
-            lower, upper, status = settle(*bounds(Law.from_counts(experimental, observational), quantity))
+            lower, upper, status = resolve_crossed_bounds(*bounds(empirical_law(experimental, observational), quantity))
             np.testing.assert_allclose([answer.lower[row], answer.upper[row]], [lower[0], upper[0]], atol=1e-12)
             assert answer.status[row] == status[0]
             assert answer.support_experimental[row] == experimental.sum()
@@ -58,8 +58,8 @@ def test_fed_a_populations_own_masses_it_is_the_oracle(name, quantity):
     population = populations.get(name)
     profiles = lattice.all_profiles(population.schema)
     law, mass = population.law(profiles), population.covariates.mass(profiles)
-    arms = np.stack([law.a, 1 - law.a, law.b, 1 - law.b], axis=1) / 2
-    study = Study(population.schema, profiles, mass[:, None] * arms, mass[:, None] * law.joint)
+    arms = np.stack([p_y_do_x(law), 1 - p_y_do_x(law), p_y_do_x0(law), 1 - p_y_do_x0(law)], axis=1) / 2
+    study = Study.from_tables(population.schema, profiles, mass[:, None] * arms, mass[:, None] * p_xy(law))
     queries = lattice.all_queries(population.schema)[::5]
     found, truth = PlugIn().fit(study).bounds(queries, quantity), population.bounds(queries, quantity)
     np.testing.assert_array_equal(found.status, truth.status)
@@ -73,7 +73,7 @@ ONE = Schema((Covariate("sex", ("F", "M")),))
 def model_of(experimental, observational=None) -> PlugIn:
     profiles = np.array([[0], [1]], dtype=np.int32)
     counts = [None if c is None else np.array(c, float) for c in (experimental, observational)]
-    return PlugIn().fit(Study(ONE, profiles, *counts))
+    return PlugIn().fit(Study.from_tables(ONE, profiles, *counts))
 
 
 def test_a_profile_without_rows_in_one_table_is_undefined():
@@ -90,7 +90,7 @@ def test_a_profile_without_one_experimental_arm_is_undefined():
 
 def test_a_level_that_was_never_seen_with_another_is_undefined_not_an_error():
     schema = Schema((Covariate("sex", ("F", "M")), Covariate("age", ("0", "1"))))
-    study = Study(schema, np.array([[0, 0]], np.int32), np.ones((1, 4)), np.ones((1, 4)))
+    study = Study.from_tables(schema, np.array([[0, 0]], np.int32), np.ones((1, 4)), np.ones((1, 4)))
     assert PlugIn().fit(study).bounds("M1").status.tolist() == ["undefined"]
 
 
@@ -147,8 +147,8 @@ def test_a_study_can_be_given_other_counts():
     study = model_of([[1, 1, 1, 1], [1, 1, 1, 1]], [[1, 2, 3, 4], [4, 3, 2, 1]]).study
     doubled = study.with_counts(2 * study.counts)
     np.testing.assert_array_equal(doubled.counts, 2 * study.counts)
-    assert replace(doubled, experimental=study.experimental, observational=study.observational).schema == ONE
-    alone = replace(study, observational=None)
+    assert doubled.with_tables(experimental=study.experimental, observational=study.observational).schema == ONE
+    alone = study.with_tables(observational=None)
     assert alone.with_counts(alone.counts).observational is None
 
 
@@ -162,9 +162,9 @@ UNEVEN = [[64, 16, 6, 14], [3, 17, 8, 72]], [[10, 10, 10, 10], [30, 30, 30, 30]]
 )
 def test_open_queries_mix_the_profiles_own_laws_by_their_share_of_the_population(population, women):
     law = PlugIn(mix="profiles", population=population).fit(model_of(*UNEVEN).study).law("")
-    assert law.a[0] == pytest.approx(women * 0.8 + (1 - women) * 0.15)
-    assert law.b[0] == pytest.approx(women * 0.3 + (1 - women) * 0.1)
-    np.testing.assert_allclose(law.joint[0], 0.25)
+    assert p_y_do_x(law)[0] == pytest.approx(women * 0.8 + (1 - women) * 0.15)
+    assert p_y_do_x0(law)[0] == pytest.approx(women * 0.3 + (1 - women) * 0.1)
+    np.testing.assert_allclose(p_xy(law)[0], 0.25)
 
 
 @pytest.mark.parametrize("population", ["observational", "experimental", "pooled"])
@@ -181,22 +181,19 @@ def test_even_assignment_makes_both_mixes_the_same(study, data):
     arms = study.experimental[:, :2] + 1
     trial = np.concatenate([arms, arms[:, ::-1]], axis=1)
     registry = None if study.observational is None else trial[:, [1, 3, 0, 2]]
-    even = replace(study, experimental=trial, observational=registry)
+    even = study.with_tables(experimental=trial, observational=registry)
     codes = data.draw(codes_of(study.schema))
     rows, profiles = PlugIn().fit(even).law(codes), PlugIn(mix="profiles").fit(even).law(codes)
-    np.testing.assert_allclose(profiles.a, rows.a, atol=1e-12)
-    np.testing.assert_allclose(profiles.b, rows.b, atol=1e-12)
-    if registry is not None:
-        np.testing.assert_allclose(profiles.joint, rows.joint, atol=1e-12)
+    np.testing.assert_allclose(profiles.cells, rows.cells, atol=1e-12)
 
 
 @given(study=studies(experiment_alone=None), data=st.data())
 def test_a_mixture_of_coherent_profiles_is_coherent(study, data):
     model = PlugIn(mix="profiles", population="experimental").fit(study)
-    own = Law.from_counts(study.experimental, study.observational)
-    if (own.violation()[~np.isnan(own.a + own.b)] == 0).all():
+    own = empirical_law(study.experimental, study.observational)
+    if (incompatibility(own)[~np.isnan(p_y_do_x(own) + p_y_do_x0(own))] == 0).all():
         law = model.law(data.draw(codes_of(study.schema)))
-        assert np.nan_to_num(law.violation()).max(initial=0) < 1e-12
+        assert np.nan_to_num(incompatibility(law)).max(initial=0) < 1e-12
 
 
 def sparse(lacking: float):
@@ -209,27 +206,23 @@ def test_a_few_people_without_both_arms_are_left_out_and_that_is_said():
     answer = PlugIn(mix="profiles").fit(sparse(0.04)).bounds(["", "F"])
     assert answer.status.tolist() == ["ok", "ok"]
     assert answer.lower[0] == answer.lower[1]
-    assert answer.notes == (
-        "1 of 2 answers leave out people who have a profile that lacks rows in one arm or table, at most 4.0% of "
-        "those asked about",
-    )
-    assert answer.notes[0] in repr(answer)
-    assert answer.notes[0] in answer._repr_html_()
+    assert [note.kind for note in answer.notes] == ["people_left_out"]
+    assert answer.notes[0].values == {"answers": 1, "of": 2, "share": pytest.approx(0.04), "refined": False}
+    assert str(answer.notes[0]) in repr(answer)
+    assert str(answer.notes[0]) in answer._repr_html_()
 
 
 def test_with_more_people_without_both_arms_there_is_no_answer():
     answer = PlugIn(mix="profiles").fit(sparse(0.06)).bounds(["", "F"])
     assert answer.status.tolist() == ["undefined", "ok"]
-    assert answer.notes == (
-        "1 of 2 queries have no answer: more than 5% of those asked about have a profile that lacks rows in one arm or "
-        "table; use fewer or coarser covariates",
-    )
+    unanswered = {"queries": 1, "of": 2, "share": 0.05, "refined": False}
+    assert answer.notes == (Note("queries_unanswered", unanswered, "warning"),)
 
 
 def test_what_it_was_given_is_what_it_is_saved_with():
     model = PlugIn("pn", "profiles", "pooled")
     assert PlugIn(**model.parameters()).parameters() == model.parameters()
-    assert (PlugIn().pools_rows, model.pools_rows) == (True, False)
+    assert (PlugIn().capabilities.pools_rows, model.capabilities.pools_rows) == (True, False)
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,14 @@ import jax
 import numpy as np
 import pytest
 
+from laws import empirical_law, of_types, p_xy, p_y_do_x, p_y_do_x0
 from pnsight._progress import no_progress
-from pnsight.data.law import COUNTED_CELLS, Law
 from pnsight.data.schema import Schema
+from pnsight.data.two_by_two import TWO_BY_TWO
 from pnsight.models import mlp_jax as networks
 from pnsight.models import mlp_numpy as forward
 from pnsight.models.response_types import train_jax as response_training
 from pnsight.models.response_types.capacity import Capacity
-from pnsight.models.response_types.cells import TWO_BY_TWO
 from pnsight.models.response_types.config import TrainingConfig
 from pnsight.models.response_types.shrinkage import log_likelihood
 from pnsight.models.response_types.train_jax import NetworkSpec, train_ensemble
@@ -26,7 +26,7 @@ TRUE = np.random.default_rng(8).dirichlet(np.full(8, 2.0), size=8)
 ROWS = 20_000
 """Rows of each profile in each arm and in the observational table."""
 
-COUNTS = np.round(ROWS * (TRUE @ COUNTED_CELLS.T))
+COUNTS = np.round(ROWS * (TRUE @ TWO_BY_TWO.incidence.T))
 
 CONSTANT = Capacity(0, 0, 0.0)
 FULL = Capacity(0, 16, 0.001, 1500)
@@ -56,12 +56,12 @@ def likelihood(network, counts=COUNTS) -> float:
 
 def test_a_constant_capacity_answers_everyone_with_the_pooled_law():
     (network,) = trained(NetworkSpec(CONSTANT, 0, 1))
-    law = Law.from_types(forward.probabilities(network, INPUTS).astype(float))
-    plug_in = Law.from_counts(*(part.sum(axis=0, keepdims=True) for part in (COUNTS[:, :4], COUNTS[:, 4:])))
+    law = of_types(forward.probabilities(network, INPUTS).astype(float))
+    plug_in = empirical_law(*(part.sum(axis=0, keepdims=True) for part in (COUNTS[:, :4], COUNTS[:, 4:])))
     # One row of an even prior among 480,000; the rest is where expectation-maximisation stands still.
-    np.testing.assert_allclose(law.a, np.full(8, plug_in.a[0]), atol=1e-3)
-    np.testing.assert_allclose(law.b, np.full(8, plug_in.b[0]), atol=1e-3)
-    np.testing.assert_allclose(law.joint, np.tile(plug_in.joint, (8, 1)), atol=1e-3)
+    np.testing.assert_allclose(p_y_do_x(law), np.full(8, p_y_do_x(plug_in)[0]), atol=1e-3)
+    np.testing.assert_allclose(p_y_do_x0(law), np.full(8, p_y_do_x0(plug_in)[0]), atol=1e-3)
+    np.testing.assert_allclose(p_xy(law), np.tile(p_xy(plug_in), (8, 1)), atol=1e-3)
 
 
 def test_without_covariates_every_capacity_is_constant():
@@ -75,17 +75,17 @@ def test_a_full_network_reproduces_the_plug_in_law_of_profiles_with_many_rows():
     """Twenty thousand rows an arm: a share is known to a standard error of at most .0035, and the counts are those
     expected, so that what is left is how well 1500 steps fit them. Five such errors are allowed."""
     (network,) = trained(NetworkSpec(FULL, 0, 1))
-    law, plug_in = Law.from_types(forward.probabilities(network, INPUTS).astype(float)), Law.from_types(TRUE)
-    np.testing.assert_allclose(law.a, plug_in.a, atol=5 * 0.0035)
-    np.testing.assert_allclose(law.b, plug_in.b, atol=5 * 0.0035)
-    np.testing.assert_allclose(law.joint, plug_in.joint, atol=5 * 0.0035)
+    law, plug_in = of_types(forward.probabilities(network, INPUTS).astype(float)), of_types(TRUE)
+    np.testing.assert_allclose(p_y_do_x(law), p_y_do_x(plug_in), atol=5 * 0.0035)
+    np.testing.assert_allclose(p_y_do_x0(law), p_y_do_x0(plug_in), atol=5 * 0.0035)
+    np.testing.assert_allclose(p_xy(law), p_xy(plug_in), atol=5 * 0.0035)
 
 
 def test_an_experiment_alone_is_learned_too():
     (network,) = trained(NetworkSpec(FULL, 0, 1), counts=[COUNTS * ([1] * 4 + [0] * 4)])
-    law, plug_in = Law.from_types(forward.probabilities(network, INPUTS).astype(float)), Law.from_types(TRUE)
-    np.testing.assert_allclose(law.a, plug_in.a, atol=5 * 0.0035)
-    np.testing.assert_allclose(law.b, plug_in.b, atol=5 * 0.0035)
+    law, plug_in = of_types(forward.probabilities(network, INPUTS).astype(float)), of_types(TRUE)
+    np.testing.assert_allclose(p_y_do_x(law), p_y_do_x(plug_in), atol=5 * 0.0035)
+    np.testing.assert_allclose(p_y_do_x0(law), p_y_do_x0(plug_in), atol=5 * 0.0035)
 
 
 def test_more_capacity_fits_the_rows_better():
@@ -203,7 +203,7 @@ def test_the_plain_network_has_the_loss_of_the_one_in_training(rank):
     counts = COUNTS.T.astype(np.float32)
     loss = float(
         response_training._loss(
-            weights, INPUTS.T, counts, kept, np.float32(COUNTS.sum()), COUNTED_CELLS.astype(np.float32)
+            weights, INPUTS.T, counts, kept, np.float32(COUNTS.sum()), TWO_BY_TWO.incidence.astype(np.float32)
         )
     )
     merged = response_training._merge_indices(weights, kept)

@@ -13,16 +13,17 @@ import pytest
 import pnsight
 import web_models
 from cases import CASES, MEN, POOLED, WOMEN
+from closed_forms import QUANTITIES
+from laws import of_types, p_xy, p_y_do_x, p_y_do_x0
 from pnsight import PlugIn, ResponseTypeModel
 from pnsight import simulation as populations
 from pnsight._progress import no_progress
-from pnsight.data.law import COUNTED_CELLS, Law
 from pnsight.data.schema import OPEN, Covariate, Schema
 from pnsight.data.study import Study
+from pnsight.data.two_by_two import TWO_BY_TWO
 from pnsight.errors import ModelError, QuantityError, QueryError
-from pnsight.estimands import QUANTITIES, bounds
+from pnsight.estimands import bounds, incompatibility
 from pnsight.models.response_types.capacity import CONSTANT, Capacity
-from pnsight.models.response_types.cells import TWO_BY_TWO
 from pnsight.models.response_types.config import MAX_ENUMERATED_PROFILES, Effort
 from pnsight.models.response_types.enumerated_profiles import EnumeratedProfiles
 from pnsight.models.response_types.fit import FitProcedure
@@ -41,7 +42,7 @@ INTERVALS = ("lower_low", "lower_high", "upper_low", "upper_high")
 def study_of(schema, profiles, counts) -> Study:
     counts = np.array(counts, dtype=float)
     profiles = np.array(profiles, dtype=np.int32).reshape(len(counts), len(schema.names))
-    return Study(schema, profiles, counts[:, :4], counts[:, 4:] if counts.shape[1] == 8 else None)
+    return Study.from_tables(schema, profiles, counts[:, :4], counts[:, 4:] if counts.shape[1] == 8 else None)
 
 
 def case_counts(case) -> list[int]:
@@ -92,7 +93,7 @@ def test_every_query_has_bounds_on_every_quantity(model):
 def test_bounds_are_the_formulas_at_the_models_law(people, study):
     fitted = ResponseTypeModel(population=people, intervals=False, config=QUICK).fit(study)
     law = fitted.law(QUERIES)
-    assert law.violation().max() <= ROUNDING
+    assert incompatibility(law).max() <= ROUNDING
     for quantity in QUANTITIES:
         answer = fitted.bounds(QUERIES, quantity)
         lower, upper = bounds(law, quantity)
@@ -108,9 +109,9 @@ def test_the_law_of_a_query_is_the_mixture_of_its_profiles(model):
     weights = inside * mass / (inside @ mass)[:, None]
     mixed, law = model.law(profiles).mix(weights), model.law(QUERIES)
     # What is stored is in single precision, and adds up to one only so nearly.
-    np.testing.assert_allclose(law.a, mixed.a, atol=1e-6)
-    np.testing.assert_allclose(law.b, mixed.b, atol=1e-6)
-    np.testing.assert_allclose(law.joint, mixed.joint, atol=1e-6)
+    np.testing.assert_allclose(p_y_do_x(law), p_y_do_x(mixed), atol=1e-6)
+    np.testing.assert_allclose(p_y_do_x0(law), p_y_do_x0(mixed), atol=1e-6)
+    np.testing.assert_allclose(p_xy(law), p_xy(mixed), atol=1e-6)
 
 
 def test_the_people_of_every_table_add_up_to_one(model):
@@ -129,10 +130,10 @@ def test_where_a_profile_has_many_rows_they_win_over_the_networks():
         ResponseTypeModel(intervals=False, config=config).fit(study).law(profiles),
         PlugIn().fit(study).law(profiles),
     )
-    assert np.ptp(plug_in.a) > 0.2
-    np.testing.assert_allclose(law.a, plug_in.a, atol=0.02)
-    np.testing.assert_allclose(law.b, plug_in.b, atol=0.02)
-    np.testing.assert_allclose(law.joint, plug_in.joint, atol=0.02)
+    assert np.ptp(p_y_do_x(plug_in)) > 0.2
+    np.testing.assert_allclose(p_y_do_x(law), p_y_do_x(plug_in), atol=0.02)
+    np.testing.assert_allclose(p_y_do_x0(law), p_y_do_x0(plug_in), atol=0.02)
+    np.testing.assert_allclose(p_xy(law), p_xy(plug_in), atol=0.02)
 
 
 def test_the_support_is_the_rows_of_the_study(model, study):
@@ -240,7 +241,7 @@ def test_what_fits_strayed_by_hand():
     model.marginaliser_ = EnumeratedProfiles(Schema(), types, np.ones((7, 1, 1), np.float32))
     model.fit_summary_ = FitSummary((), np.inf, (), 4, 1.5, (), 2)
     estimate, strays = model.simulated(np.zeros((1, 0), np.int32))
-    treated = COUNTED_CELLS[0]  # P(y_x) of the types
+    treated = TWO_BY_TWO.incidence[0]  # P(y_x) of the types
     assert estimate[0] @ treated == pytest.approx(0.4)
     assert strays[:, 0] @ treated == pytest.approx([0.09, -0.1], abs=1e-6)
 
@@ -254,7 +255,7 @@ def test_each_simulated_study_has_its_law_and_two_fits_to_the_same_people(model)
 
 
 def test_laws_are_those_of_plausible_rungs_and_fits_have_the_rungs_of_the_estimate(study, monkeypatch):
-    fitting = FitProcedure(study, QUICK, TWO_BY_TWO, 0, True, no_progress)
+    fitting = FitProcedure(study, QUICK, 0, True, no_progress)
     asked = []
 
     def note(sources, pairs, stage):
@@ -272,11 +273,11 @@ def test_laws_are_those_of_plausible_rungs_and_fits_have_the_rungs_of_the_estima
 
 
 def test_held_out_scores_count_a_profile_by_the_root_of_its_rows(study):
-    fitting = FitProcedure(study, QUICK, TWO_BY_TWO, 0, True, no_progress)
+    fitting = FitProcedure(study, QUICK, 0, True, no_progress)
     rows = fitting.counts.sum(axis=1)
     even = np.full((2, len(rows), 8), 1 / 8)
     part = np.floor(fitting.counts / 4)
-    cells = np.log(even[0] @ COUNTED_CELLS.T)
+    cells = np.log(even[0] @ TWO_BY_TWO.incidence.T)
     expected = (part * cells).sum(axis=1) / np.sqrt(rows)
     np.testing.assert_allclose(fitting._scores([even], [part]), [expected, expected])
 
@@ -324,7 +325,7 @@ def test_members_that_are_no_simulated_studies_are_refused(model):
 
 
 def test_simulated_studies_have_the_rows_of_this_one_and_the_outcomes_of_the_law(study):
-    fitting = FitProcedure(study, QUICK, TWO_BY_TWO, 0, True, no_progress)
+    fitting = FitProcedure(study, QUICK, 0, True, no_progress)
     law = np.tile([0.8, 0.2, 0.3, 0.7, 0.4, 0.3, 0.2, 0.1], (8, 1))
     drawn = fitting._draw_counts(law).sum(axis=0)
     rows = study.counts.sum(axis=0)
@@ -380,7 +381,9 @@ def test_a_study_without_covariates_is_its_pooled_law(name, quantity):
     model = ResponseTypeModel(config=QUICK).fit(study_of(Schema(), [[]], [case_counts(case)]))
     answer, (lower, upper) = model.bounds("", quantity), case.expected[quantity]
     law, rows = case.law(), sum(case.experimental) / 2
-    allowed = np.sqrt((law.a * (1 - law.a) + law.b * (1 - law.b)) / rows)[0]  # one standard error of a - b
+    allowed = np.sqrt((p_y_do_x(law) * (1 - p_y_do_x(law)) + p_y_do_x0(law) * (1 - p_y_do_x0(law))) / rows)[
+        0
+    ]  # one standard error of a - b
     assert answer.lower[0] == pytest.approx(lower, abs=allowed)
     assert answer.upper[0] == pytest.approx(upper, abs=allowed)
     assert_answers_everything(model)
@@ -390,13 +393,13 @@ def test_an_experiment_alone_gives_the_wider_bounds():
     trial = study_of(SEX, [[0], [1]], [WOMEN.experimental, MEN.experimental])
     model = ResponseTypeModel(config=QUICK).fit(trial)
     law = model.law(["", "F", "M"])
-    assert law.joint is None
+    assert p_xy(law) is None
     # Shares of a thousand rows: two standard errors.
-    np.testing.assert_allclose(law.a, [0.4895, 0.489, 0.49], atol=0.032)
-    np.testing.assert_allclose(law.b, [0.21, 0.21, 0.21], atol=0.026)
+    np.testing.assert_allclose(p_y_do_x(law), [0.4895, 0.489, 0.49], atol=0.032)
+    np.testing.assert_allclose(p_y_do_x0(law), [0.21, 0.21, 0.21], atol=0.026)
     answer = model.bounds(["", "F", "M"])
-    np.testing.assert_allclose(answer.lower, np.maximum(0, law.a - law.b), atol=ROUNDING)
-    np.testing.assert_allclose(answer.upper, np.minimum(law.a, 1 - law.b), atol=ROUNDING)
+    np.testing.assert_allclose(answer.lower, np.maximum(0, p_y_do_x(law) - p_y_do_x0(law)), atol=ROUNDING)
+    np.testing.assert_allclose(answer.upper, np.minimum(p_y_do_x(law), 1 - p_y_do_x0(law)), atol=ROUNDING)
     assert answer.support_observational.tolist() == [0, 0, 0]
     assert_answers_everything(model, quantities=("pns", "harm"))
 
@@ -415,7 +418,7 @@ def sampled(schema, rows, seed=0, present=slice(None)) -> Study:
     """Rows of random types at some of the schema's profiles."""
     rng = np.random.default_rng(seed)
     profiles = lattice.all_profiles(schema)[present]
-    cells = rng.dirichlet(np.full(8, 2.0), size=len(profiles)) @ COUNTED_CELLS.T
+    cells = rng.dirichlet(np.full(8, 2.0), size=len(profiles)) @ TWO_BY_TWO.incidence.T
     counts = [rng.multinomial(rows, c / c.sum(axis=1, keepdims=True)) for c in np.split(cells, [2, 4], axis=1)]
     return study_of(schema, profiles, np.concatenate(counts, axis=1))
 
@@ -470,7 +473,7 @@ def younger_trial():
     helped, unmoved = np.array([2, 8, 1, 1, 2, 8, 1, 1.0]) / 24, np.array([8, 1, 1, 4, 6, 1, 1, 6.0]) / 28
     types = np.stack([helped, (helped + unmoved) / 2, unmoved])
     shares = {"experimental": np.array([0.66, 0.24, 0.1]), "observational": np.array([0.1, 0.24, 0.66])}
-    cells, rows = types @ COUNTED_CELLS.T, {"experimental": 3000, "observational": 6000}
+    cells, rows = types @ TWO_BY_TWO.incidence.T, {"experimental": 3000, "observational": 6000}
     counts = np.concatenate(
         [
             rows["experimental"] / 2 * shares["experimental"][:, None] * cells[:, :4],
@@ -480,7 +483,7 @@ def younger_trial():
     )
     study = study_of(Schema((AGE,)), [[0], [1], [2]], np.round(counts))
     shares["pooled"] = (3000 * shares["experimental"] + 6000 * shares["observational"]) / 9000
-    truth = {people: np.ravel(bounds(Law.from_types((mix @ types)[None]))) for people, mix in shares.items()}
+    truth = {people: np.ravel(bounds(of_types((mix @ types)[None]))) for people, mix in shares.items()}
     return study, truth
 
 
@@ -562,7 +565,7 @@ def test_weights_that_add_up_to_one_row_are_fitted(study):
 
 
 def test_an_observational_table_without_rows_is_refused(study):
-    empty = replace(study, observational=np.zeros_like(study.observational))
+    empty = study.with_tables(observational=np.zeros_like(study.observational))
     with pytest.raises(ModelError, match="the observational table has no row; leave it out"):
         ResponseTypeModel(config=QUICK).fit(empty)
 
@@ -624,8 +627,10 @@ def assert_saved_and_loaded_alike(model, queries, folder, quantities=QUANTITIES)
     assert loaded.fit_summary_ == model.fit_summary_
     assert loaded.explain() == model.explain()
     for quantity in quantities:
-        for people in model.populations:
-            before, after = (fitted.bounds(queries, quantity, 0.8, people).columns() for fitted in (model, loaded))
+        for people in model.capabilities.populations:
+            before, after = (
+                fitted.bounds(queries, quantity, level=0.8, population=people).columns() for fitted in (model, loaded)
+            )
             assert before == after
 
 
@@ -675,7 +680,7 @@ def test_profiles_too_many_to_list_are_counted_and_drawn(wide):
         format_queries(wide.schema, wide.study.profiles[:1])[0],
     ]
     assert_answers_everything(wide, queries)
-    assert wide.law(queries).violation().max() <= 1e-12
+    assert incompatibility(wide.law(queries)).max() <= 1e-12
 
 
 def test_a_model_of_many_profiles_is_stored_too(wide, tmp_path):

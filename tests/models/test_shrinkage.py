@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from pnsight.data.law import COUNTED_CELLS, Law
+from laws import of_types, p_xy, p_y_do_x, p_y_do_x0
+from pnsight.data.two_by_two import TWO_BY_TWO
+from pnsight.estimands import incompatibility
 from pnsight.models.resampling import split_counts
-from pnsight.models.response_types.cells import TWO_BY_TWO
 from pnsight.models.response_types.config import ShrinkageConfig
 from pnsight.models.response_types.shrinkage import choose_prior_rows, log_likelihood, map_estimate
 
@@ -36,7 +37,7 @@ def modes_and_counts(draw, most=1000):
 def penalised(types, prior_mode, counts, prior_rows):
     """What expectation-maximisation climbs: the likelihood and the prior's `prior_rows` rows, shape (profiles,)."""
     prior = prior_rows * (prior_mode * np.log(types)).sum(axis=1)
-    return (counts * np.log(types @ COUNTED_CELLS.T)).sum(axis=1) + prior
+    return (counts * np.log(types @ TWO_BY_TWO.incidence.T)).sum(axis=1) + prior
 
 
 @given(given=modes_and_counts(), prior_rows=st.sampled_from(EVERY))
@@ -45,7 +46,7 @@ def test_the_map_estimate_is_a_distribution_that_some_population_could_have(give
     assert types.shape == given[0].shape
     assert (types >= 0).all()
     np.testing.assert_allclose(types.sum(axis=1), 1, atol=ROUNDING)
-    assert Law.from_types(types).violation().max() <= ROUNDING
+    assert incompatibility(of_types(types)).max() <= ROUNDING
 
 
 @given(given=modes_and_counts())
@@ -89,17 +90,17 @@ def test_what_is_found_is_at_least_as_likely_as_the_prior_mode(given, prior_rows
 def test_with_very_many_rows_the_law_is_the_plug_in_law(true, prior_mode, prior_rows):
     """A thousand million rows of a law that a population has: the prior weighs less than 1e-4. A hundred steps come
     within 0.013 of it even from the worst of fifty thousand pairs of distributions with weights of 1 and 20 only."""
-    found = Law.from_types(map_estimate(prior_mode, 1e9 * (true @ COUNTED_CELLS.T), prior_rows, TWO_BY_TWO))
-    plug_in = Law.from_types(true)
-    np.testing.assert_allclose(found.a, plug_in.a, atol=0.02)
-    np.testing.assert_allclose(found.b, plug_in.b, atol=0.02)
-    np.testing.assert_allclose(found.joint, plug_in.joint, atol=0.02)
+    found = of_types(map_estimate(prior_mode, 1e9 * (true @ TWO_BY_TWO.incidence.T), prior_rows, TWO_BY_TWO))
+    plug_in = of_types(true)
+    np.testing.assert_allclose(p_y_do_x(found), p_y_do_x(plug_in), atol=0.02)
+    np.testing.assert_allclose(p_y_do_x0(found), p_y_do_x0(plug_in), atol=0.02)
+    np.testing.assert_allclose(p_xy(found), p_xy(plug_in), atol=0.02)
 
 
 def test_more_rows_move_the_law_further_from_the_prior_mode():
     prior_mode, shares = np.full((1, 8), 1 / 8), np.array([0.9, 0.1, 0.1, 0.9, 0.45, 0.05, 0.05, 0.45])
     treated = [
-        Law.from_types(map_estimate(prior_mode, rows * shares[None], 100, TWO_BY_TWO)).a[0]
+        p_y_do_x(of_types(map_estimate(prior_mode, rows * shares[None], 100, TWO_BY_TWO)))[0]
         for rows in (0, 10, 100, 1000, 10_000)
     ]
     assert treated == sorted(treated)
@@ -129,7 +130,7 @@ def test_a_row_that_was_held_impossible_is_unlikely_not_infinitely_so():
 
 def simulated(types, rows, rng):
     """Counts of that many rows of each profile in each arm and in the other table."""
-    cells = types @ COUNTED_CELLS.T
+    cells = types @ TWO_BY_TWO.incidence.T
     blocks = [rng.multinomial(rows, share / share.sum(axis=1, keepdims=True)) for share in np.split(cells, [2, 4], 1)]
     return np.concatenate(blocks, axis=1).astype(float)
 

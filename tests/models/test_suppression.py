@@ -13,16 +13,18 @@ from hypothesis.extra import numpy as hnp
 from safetensors.numpy import load_file
 
 import pnsight
+from noted import rows_without
 from pnsight import MaskMLP, PlugIn, ResponseTypeModel
 from pnsight import simulation as populations
 from pnsight.data.schema import Schema
 from pnsight.data.study import Study, Withheld
+from pnsight.data.two_by_two import TWO_BY_TWO
 from pnsight.errors import QueryError
-from pnsight.models.response_types.cells import TWO_BY_TWO
 from pnsight.models.response_types.enumerated_profiles import EnumeratedProfiles
 from pnsight.models.response_types.replace_counts import CountReplacement, EmpiricalPart
 from pnsight.models.response_types.shrinkage import map_estimate, prior_mode_from_map
 from pnsight.models.suppression import suppress
+from pnsight.notes import Note
 from pnsight.queries import lattice
 from quick_config import QUICK
 from strategies import studies, type_shares
@@ -119,10 +121,13 @@ def test_a_higher_limit_adds_to_the_record():
 
 
 def test_few_rows_left_out_while_counting_are_told_without_their_number():
-    study = replace(populations.get("mediator").sample(500, 500, seed=1), dropped={"without y": 3, "without x": 12})
+    study = replace(
+        populations.get("mediator").sample(500, 500, seed=1), dropped={rows_without("y"): 3, rows_without("x"): 12}
+    )
     left = suppress(study, 10)
-    assert left.dropped == {"without x": 12}
-    assert left.notes == ("without y: fewer than 10 were left out",)
+    assert left.dropped == {rows_without("x"): 12}
+    assert left.notes == (Note("few_rows_left_out", {"reason": rows_without("y").plain(), "min_cell": 10}),)
+    assert str(left.notes[0]) == "experimental rows without y: fewer than 10 were left out"
 
 
 @pytest.mark.parametrize(
@@ -137,7 +142,7 @@ def test_few_rows_left_out_while_counting_are_told_without_their_number():
     ],
 )
 def test_the_note_tells_what_is_withheld(withheld, told):
-    assert told in withheld.note
+    assert told in str(withheld.note)
 
 
 @pytest.mark.parametrize("given", [1, 0, -3, 2.5, True, "10"])
@@ -157,8 +162,7 @@ def test_the_plug_in_answers_from_what_is_left_and_says_so():
     codes = lattice.all_queries(study.schema)[::50]
     answer = model.bounds(codes)
     assert answer.columns() == fresh.bounds(codes).columns()
-    assert answer.notes[0].startswith("counts below 10 are withheld")
-    assert "about the people whose counts are left" in answer.notes[1]
+    assert answer.notes == (model.study.withheld.note, Note("people_with_counts_only"))
     assert not is_small(np.concatenate([answer.support_experimental, answer.support_observational])).any()
     assert (model.bounds(study.profiles).status == "undefined").any()
 
@@ -175,17 +179,17 @@ def test_every_kind_of_answer_carries_the_note():
         pnsight.select(model, 0.1),
     ]
     for answer in found:
-        assert any("withheld" in note for note in answer.notes), type(answer)
+        assert model.study.withheld.note in answer.notes, type(answer)
 
 
 def test_a_bound_regressor_keeps_its_networks_and_shows_what_is_left():
     study = populations.random_population("index", 1, covariates=3).sample(20_000, 20_000, seed=1)
-    model = MaskMLP(epochs=2, threshold=100).fit(study)
+    model = MaskMLP(epochs=2, min_rows=100).fit(study)
     shown = suppress(model, 1_500)
     before, after = model.bounds(lattice.all_queries(study.schema)), shown.bounds(lattice.all_queries(study.schema))
     np.testing.assert_array_equal(before.lower, after.lower)
     assert after.support_experimental.min() == 0
-    assert "withheld" in after.notes[0]
+    assert after.notes[0] == shown.study.withheld.note
 
 
 @pytest.fixture(scope="module", params=["enumerated", "sampled"])
@@ -222,7 +226,7 @@ def test_a_model_that_unsees_rows_and_sees_them_again_says_what_it_said(shrunk):
     assert np.abs(all_it_says(other) - all_it_says(shrunk)).max() > 0.01
     back = other.with_study(shrunk.study)
     codes = lattice.all_queries(shrunk.schema)
-    np.testing.assert_allclose(back.law(codes).columns(), shrunk.law(codes).columns(), atol=1e-4)
+    np.testing.assert_allclose(back.law(codes).cells, shrunk.law(codes).cells, atol=1e-4)
     np.testing.assert_allclose(back.shares(codes), shrunk.shares(codes), atol=1e-6)
 
 
@@ -238,7 +242,7 @@ def test_how_many_rows_a_withheld_profile_had_makes_no_difference(shrunk):
     assert np.abs(all_it_says(other)[-2:] - all_it_says(shrunk)[-2:]).max() > 1e-3
     told, told_of_other = suppress(shrunk, limit), suppress(other, limit)
     codes = lattice.all_queries(shrunk.schema)
-    np.testing.assert_allclose(told.law(codes).columns(), told_of_other.law(codes).columns(), atol=1e-4)
+    np.testing.assert_allclose(told.law(codes).cells, told_of_other.law(codes).cells, atol=1e-4)
     np.testing.assert_allclose(told.shares(codes), told_of_other.shares(codes), atol=1e-6)
 
 
@@ -300,11 +304,12 @@ def folder_of(model, tmp_path):
 
 @given(counted_studies())
 def test_no_small_count_is_in_the_folder_of_a_plug_in(tmp_path_factory, study):
-    study = replace(study, dropped={"without y": 4})
+    study = replace(study, dropped={rows_without("y"): 4})
     description, arrays = folder_of(suppress(PlugIn().fit(study), 10), tmp_path_factory.mktemp("exported"))
     assert set(arrays) == {"profiles", "counts"}
     assert not is_small(arrays["counts"]).any()
-    assert description["study"]["dropped"] == {}
+    assert description["study"]["dropped"] == []
+    assert not any("found" in warning["values"] for warning in description["warnings"])
     assert not is_small(description["study"]["withheld"]["rows"]).any()
 
 

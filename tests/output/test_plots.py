@@ -45,7 +45,7 @@ def bounds(lower, upper, queries=None, **more) -> BoundTable:
 def sexes(women=WOMEN, men=MEN) -> Study:
     schema = Schema((Covariate("sex", ("F", "M")),))
     counts = np.array([[*case.experimental, *case.observational] for case in (women, men)], float)
-    return Study(schema, np.array([[0], [1]], np.int32), counts[:, :4], counts[:, 4:])
+    return Study.from_tables(schema, np.array([[0], [1]], np.int32), counts[:, :4], counts[:, 4:])
 
 
 @pytest.fixture(scope="module")
@@ -228,7 +228,7 @@ def test_the_support_map_of_pairs_takes_the_table_with_fewer_rows(plug_in):
 
 
 def test_a_study_without_covariates_has_an_empty_map():
-    study = Study(Schema(), np.zeros((1, 0), np.int32), np.array([WOMEN.experimental], float), None)
+    study = Study.from_tables(Schema(), np.zeros((1, 0), np.int32), np.array([WOMEN.experimental], float), None)
     assert "no covariates" in texts(pnsight.plot(study))
 
 
@@ -253,7 +253,7 @@ def test_points_of_coherence_are_the_largest_excess_of_each_subgroup():
 
 
 def test_an_experiment_alone_has_nothing_to_compare():
-    study = replace(sexes(), observational=None)
+    study = sexes().with_tables(observational=None)
     assert "nothing to compare: an experiment alone" in texts(pnsight.plot(pnsight.check(study)))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from laws import p_y_do_x, p_y_do_x0
 from planning import with_rows
 from pnsight import simulation as populations
 from pnsight.queries import lattice
@@ -29,7 +30,7 @@ def test_rows_are_drawn_from_the_people_of_the_group():
     treated, untreated = new[:, :2].sum(axis=0), new[:, 2:4].sum(axis=0)
     assert treated.sum() / ADDED == pytest.approx(0.5, abs=4 * ADDED**-0.5)
     shares = [treated[0] / treated.sum(), untreated[0] / untreated.sum()]
-    assert shares == pytest.approx([law.a[0], law.b[0]], abs=4 * ADDED**-0.5)
+    assert shares == pytest.approx([p_y_do_x(law)[0], p_y_do_x0(law)[0]], abs=4 * ADDED**-0.5)
 
 
 def test_no_rows_change_nothing():

@@ -17,6 +17,10 @@ APART = (PROFILES[:, None] != PROFILES[None]).sum(axis=-1)
 GROUPS = {"everyone": {}, "half": {0: 1}, "a quarter": {0: 1, 1: 1}}
 
 
+CELLS = (slice(0, 2),)
+"""One arm with two cells."""
+
+
 class Linear:
     """A weighted linear regression of an outcome on products of up to `order` covariates, all exact."""
 
@@ -39,7 +43,7 @@ class Linear:
     def reach(self) -> Reach:
         cells = np.stack([self.rate, 1 - self.rate], axis=1)
         errors = np.stack([self.errors, -self.errors], axis=2)
-        return measure(cells, errors, rows_of(ROWS * self.mass), self.mass, APART)
+        return measure(cells, errors, rows_of(ROWS * self.mass), self.mass, APART, CELLS)
 
     def left(self, rows):
         """The exact share of each profile's variance that further rows leave."""
@@ -115,5 +119,5 @@ def test_refits_that_all_agree_tell_nothing():
     linear = Linear(1)
     cells = np.stack([linear.rate, 1 - linear.rate], axis=1)
     none = np.zeros((REFITS, len(PROFILES), 2))
-    reach = measure(cells, none, rows_of(ROWS * linear.mass), linear.mass, APART)
+    reach = measure(cells, none, rows_of(ROWS * linear.mass), linear.mass, APART, CELLS)
     assert (reach.left(rows_of(ROWS * linear.mass)) == 1).all()

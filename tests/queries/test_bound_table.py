@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pnsight import simulation as populations
-from pnsight.estimands.resolve import settle
+from pnsight.estimands.resolve import resolve_crossed_bounds
 from pnsight.queries.bound_table import BoundTable, plain_counts
 
 CONTRACT = [
@@ -24,7 +24,7 @@ CONTRACT = [
 
 
 def table(rows: int = 3, **more) -> BoundTable:
-    lower, upper, status = settle(np.linspace(0, 0.9, rows), np.linspace(0.5, 0.4, rows))
+    lower, upper, status = resolve_crossed_bounds(np.linspace(0, 0.9, rows), np.linspace(0.5, 0.4, rows))
     queries = [f"<a>={i}" for i in range(rows)]
     return BoundTable("pns", queries, lower, upper, np.arange(rows) + 10.0, np.full(rows, 2.5), status, **more)
 

@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 import pnsight
 from engine_tables import as_csv, as_database
+from noted import rows_without
 from pnsight.data.schema import OPEN, Covariate, Schema, band_labels
 from pnsight.errors import QueryError, TableError
+from pnsight.notes import Note
 from pnsight.queries.query import encode, format_queries
 
 EDGES = (0.0, 40.0, 65.0, 120.0)
@@ -142,7 +144,7 @@ def test_quantile_bands_are_open_at_both_ends():
 def test_fewer_bands_than_asked_are_reported():
     study = study_of(table([1] * 60 + list(range(2, 42))), bands=4)
     assert len(study.schema.covariates[0].levels) == 2
-    assert study.notes == ("age has 2 bands, not 4: many rows share a number",)
+    assert study.notes == (Note("fewer_bands", {"covariate": "age", "found": 2, "wanted": 4}),)
 
 
 def test_weights_count_in_the_quantiles():
@@ -181,7 +183,7 @@ def test_missing_numbers_are_missing_not_a_band():
     assert rows_by_band(study_of(table(ages), bands=EDGES, missing="level")) == {"0-40": 1, "40-65": 1, "missing": 2}
     dropped = study_of(table(ages), bands=EDGES, missing="drop")
     assert rows_by_band(dropped) == {"0-40": 1, "40-65": 1}
-    assert dropped.dropped == {"experimental rows without age": 2}
+    assert dropped.dropped == {rows_without("age"): 2}
 
 
 def test_numbers_in_text_files_and_databases_are_numbers(tmp_path):

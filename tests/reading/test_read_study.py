@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 
 import pnsight
 from engine_tables import ENGINES, as_csv
+from laws import p_y_do_x, p_y_do_x0
+from noted import rows_without_treatment_or_outcome
 from pnsight import read_study
 from pnsight.data.schema import label
 from pnsight.errors import TableError
@@ -237,22 +239,22 @@ def test_rows_without_outcome_leave_both_numerator_and_denominator_and_are_repor
     study = study_of(ENGINES[engine](table, tmp_path / "trial"), ENGINES[engine](table, tmp_path / "registry"))
     assert study.experimental.tolist() == [[3, 4, 3, 4]]
     assert study.dropped == {
-        "experimental rows without treatment or outcome": 6,
-        "observational rows without treatment or outcome": 6,
+        rows_without_treatment_or_outcome(): 6,
+        rows_without_treatment_or_outcome("observational"): 6,
     }
     law = pnsight.PlugIn().fit(study).law()
-    assert (law.a[0], law.b[0]) == (3 / 7, 3 / 7)
+    assert (p_y_do_x(law)[0], p_y_do_x0(law)[0]) == (3 / 7, 3 / 7)
 
 
 def test_rows_without_treatment_are_dropped_and_reported_too():
     study = study_of(polars.DataFrame({"x": [1, 0, None], "y": [1, 0, 1]}))
     assert study.experimental.tolist() == [[1, 0, 0, 1]]
-    assert study.dropped == {"experimental rows without treatment or outcome": 1}
+    assert study.dropped == {rows_without_treatment_or_outcome(): 1}
 
 
 def test_not_a_number_is_missing_too():
     study = study_of(polars.DataFrame({"x": [1, 0, 1], "y": [1.0, 0.0, float("nan")]}))
-    assert study.dropped == {"experimental rows without treatment or outcome": 1}
+    assert study.dropped == {rows_without_treatment_or_outcome(): 1}
 
 
 def test_a_missing_covariate_is_refused_with_the_number_of_rows():

@@ -7,8 +7,11 @@ import pandas
 import pytest
 
 import pnsight
+from laws import p_y_do_x, p_y_do_x0
+from noted import rows_without
 from pnsight.data.schema import OTHER
 from pnsight.errors import TableError
+from pnsight.notes import Note
 
 RNG = np.random.default_rng(5)
 PEOPLE = pandas.DataFrame(
@@ -56,7 +59,7 @@ def test_a_table_without_the_weight_column_counts_each_row_once_and_says_so():
     study = study_of(trial, trial.assign(w=[2.5, 3]), weight="w")
     assert study.experimental.tolist() == [[1, 0, 0, 1]]
     assert study.observational.tolist() == [[2.5, 0, 0, 3]]
-    assert study.notes == ("rows of the experimental table count once each: it has no column 'w'",)
+    assert study.notes == (Note("rows_counted_once", {"table": "experimental", "column": "w"}),)
 
 
 def test_the_weight_is_no_covariate():
@@ -123,7 +126,7 @@ def uneven_trial():
 
 def law_of(study, **how):
     law = pnsight.PlugIn(**how).fit(study).law("")
-    return law.a[0], law.b[0]
+    return p_y_do_x(law)[0], p_y_do_x0(law)[0]
 
 
 def test_known_assignment_probabilities_undo_uneven_allocation():
@@ -138,7 +141,7 @@ def test_known_assignment_probabilities_undo_uneven_allocation():
     assert law_of(blind, mix="profiles") == pytest.approx(standardised)
     assert law_of(known, mix="profiles") == pytest.approx(standardised)
     assert known.experimental.sum() == pytest.approx(2250)
-    assert known.notes == ("experimental rows are reweighted by column 'p', as if a fair coin had decided",)
+    assert known.notes == (Note("rows_reweighted", {"column": "p"}),)
 
 
 def test_a_fair_coin_leaves_the_counts_as_they_are():
@@ -167,7 +170,8 @@ def test_rare_levels_of_both_tables_together_become_other_and_are_remembered(tmp
     (town,) = study.schema.covariates
     assert town.levels == ("Aix", "Brest", OTHER)
     assert town.rare_levels == ("Cluny", "Dol", "Erdeven")
-    assert study.notes == ("town: rare levels that became 'other': Cluny, Dol, Erdeven",)
+    merged = {"covariate": "town", "levels": ["Cluny", "Dol", "Erdeven"]}
+    assert study.notes == (Note("rare_levels_merged", merged),)
     pnsight.save(pnsight.PlugIn().fit(study), tmp_path / "model")
     answer = pnsight.load(tmp_path / "model").bounds(["town=Dol", "town=other", "town=Brest"])
     assert answer.queries == ["town=other", "town=other", "town=Brest"]
@@ -231,14 +235,14 @@ def test_what_is_missing_is_counted_by_column_and_table():
     ):
         assert words in str(refused.value)
     study = study_of(trial, registry, missing="drop")
-    assert study.dropped == {"experimental rows without sex, dose": 2, "observational rows without dose": 2}
+    assert study.dropped == {rows_without("sex", "dose"): 2, rows_without("dose", table="observational"): 2}
 
 
 def test_a_constant_covariate_is_kept_and_said():
     table = pandas.DataFrame({"country": "UK", "sex": ["F", "M"], "x": [0, 1], "y": [1, 0]})
     study = study_of(table)
     assert study.schema.names == ("country", "sex")
-    assert study.notes == ("country is UK in every row; it is kept, but distinguishes nobody",)
+    assert study.notes == (Note("single_level", {"covariate": "country", "level": "UK"}),)
 
 
 def test_people_of_one_profile_make_a_study():

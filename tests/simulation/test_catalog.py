@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import paper_equations as paper
+from laws import p_xy, p_y_do_x, p_y_do_x0
 from pnsight import simulation as populations
 from pnsight.errors import PopulationError
 from pnsight.queries import lattice
@@ -45,8 +46,8 @@ def test_in_the_direct_populations_every_query_has_the_same_point_as_bounds(name
 
 def test_as_printed_direct_makes_the_outcome_impossible_under_treatment():
     law = populations.get("direct").law("")
-    assert law.a[0] == 0
-    assert law.b[0] == pytest.approx(0.497668975278)
+    assert p_y_do_x(law)[0] == 0
+    assert p_y_do_x0(law)[0] == pytest.approx(0.497668975278)
 
 
 # --- the equations --------------------------------------------------------------------------------------
@@ -77,11 +78,11 @@ def test_the_oracle_agrees_with_people_simulated_one_by_one(name):
         assert_within_five_sigma(covered, mass[row])
         x, y = people.x[covered], people.y[covered]
         y0, y1 = people.y0[covered], people.y1[covered]
-        assert_within_five_sigma(y1, shares.a[row])
-        assert_within_five_sigma(y0, shares.b[row])
+        assert_within_five_sigma(y1, p_y_do_x(shares)[row])
+        assert_within_five_sigma(y0, p_y_do_x0(shares)[row])
         assert_within_five_sigma((y1 == 1) & (y0 == 0), population.pns(query)[0])
         for cell, chosen in enumerate(((1, 1), (1, 0), (0, 1), (0, 0))):
-            assert_within_five_sigma((x == chosen[0]) & (y == chosen[1]), shares.joint[row, cell])
+            assert_within_five_sigma((x == chosen[0]) & (y == chosen[1]), p_xy(shares)[row, cell])
 
 
 def assert_within_five_sigma(happened: np.ndarray, probability: float) -> None:
@@ -120,14 +121,16 @@ def test_the_diagram_is_the_papers(name, arrows):
 @pytest.mark.parametrize("name", ["covariate", "direct", "direct-positive"])
 def test_without_an_arrow_from_z_to_x_choice_does_not_depend_on_the_profile(name):
     population = populations.get(name)
-    joint = population.law(lattice.all_profiles(population.schema)).joint
+    joint = p_xy(population.law(lattice.all_profiles(population.schema)))
     np.testing.assert_allclose(joint[:, :2].sum(axis=1), 0.601680857267)
 
 
 def test_in_mediator_nobody_is_harmed():
     population = populations.get("mediator")
     law = population.law(lattice.all_queries(population.schema))
-    np.testing.assert_allclose(population.pns(lattice.all_queries(population.schema)), law.a - law.b, atol=1e-12)
+    np.testing.assert_allclose(
+        population.pns(lattice.all_queries(population.schema)), p_y_do_x(law) - p_y_do_x0(law), atol=1e-12
+    )
 
 
 def test_how_few_profiles_have_rows():

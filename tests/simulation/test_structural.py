@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pnsight
+from laws import p_xy, p_y_do_x, p_y_do_x0
 from pnsight import simulation as populations
-from pnsight.data.law import COUNT_CELLS, RESPONSE_TYPES
+from pnsight.data.two_by_two import TWO_BY_TWO
 from pnsight.errors import LimitError, PopulationError
 from pnsight.queries import lattice
 from pnsight.simulation import structural
@@ -47,7 +48,7 @@ def test_hidden_causes_are_summed_out():
 
 
 def test_response_types_run_over_choice_then_responses():
-    assert [tuple(kind) for kind in RESPONSE_TYPES] == [(x, *pair) for x in (0, 1) for pair in RESPONSES]
+    assert [tuple(kind) for kind in TWO_BY_TWO.types] == [(x, *pair) for x in (0, 1) for pair in RESPONSES]
 
 
 def test_a_query_mixes_its_profiles_by_their_mass():
@@ -127,10 +128,10 @@ def test_sampled_frequencies_agree_with_the_oracle_law(name):
     study = population.sample(ROWS, ROWS, seed=5)
     counts = lattice.sum_over(study.schema, queries, study.profiles, study.counts)
     law, mass = population.law(queries), population.mixture(queries)[0]
-    assert_frequencies(counts[:, 0], counts[:, :2].sum(axis=1), law.a)
-    assert_frequencies(counts[:, 2], counts[:, 2:4].sum(axis=1), law.b)
-    for cell in range(len(COUNT_CELLS)):
-        assert_frequencies(counts[:, 4 + cell], counts[:, 4:].sum(axis=1), law.joint[:, cell])
+    assert_frequencies(counts[:, 0], counts[:, :2].sum(axis=1), p_y_do_x(law))
+    assert_frequencies(counts[:, 2], counts[:, 2:4].sum(axis=1), p_y_do_x0(law))
+    for cell in range(len(TWO_BY_TWO.groups[-1].cells)):
+        assert_frequencies(counts[:, 4 + cell], counts[:, 4:].sum(axis=1), p_xy(law)[:, cell])
     for table in (slice(0, 4), slice(4, 8)):
         assert_frequencies(counts[:, table].sum(axis=1), np.full(len(queries), ROWS), mass)
     assert_frequencies(counts[:, :2].sum(axis=1), counts[:, :4].sum(axis=1), np.full(len(queries), 0.5))

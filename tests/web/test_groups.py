@@ -8,6 +8,7 @@ import web_models
 from page_text import Element, read
 from pnsight._text import as_records
 from pnsight.decisions import rank
+from pnsight.estimands import Estimand
 
 
 def rows(page: Element) -> list[Element]:
@@ -29,7 +30,7 @@ def test_the_groups_are_those_of_rank(client, model, by, end):
     assert cells(page, end) == [float(f"{value:.3f}") for value in getattr(found.answers, by)]
     assert f"{len(found)} groups with the highest {by} bound on PNS" in page.text
     for note in found.notes:
-        assert note[1:] in page.text
+        assert str(note)[1:] in page.text
 
 
 def test_a_group_opens_in_the_explorer(client, model):
@@ -154,6 +155,6 @@ def test_few_queries_are_looked_at_where_each_takes_its_time(monkeypatch):
     from pnsight.web.explorer import Explorer
 
     explorer = Explorer(web_models.clinic())
-    monkeypatch.setattr("pnsight.web.explorer.MOST_LISTED", 0)
+    monkeypatch.setattr("pnsight.web.explorer.MAX_ENUMERATED_PROFILES", 0)
     monkeypatch.setattr("pnsight.web.explorer._FEW_CANDIDATES", 10)
-    assert "fix up to 1 covariate" in explorer.ranking("lower", {}, 5).notes[0]
+    assert explorer.ranking("lower", Estimand(), 5).notes[0].values["most_fixed"] == 1

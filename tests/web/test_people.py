@@ -185,7 +185,7 @@ def test_many_queries_that_would_take_too_long_are_refused_before_they_do(monkey
     from pnsight.web.people import decide_about
 
     explorer = Explorer(web_models.clinic())
-    monkeypatch.setattr("pnsight.web.explorer.MOST_LISTED", 0)
+    monkeypatch.setattr("pnsight.web.explorer.MAX_ENUMERATED_PROFILES", 0)
     monkeypatch.setattr("pnsight.web.explorer.MOST_SECONDS", 0.0)
     options = explorer.reader.read([])[0].options
     with pytest.raises(LimitError, match="100 queries would take this model about"):

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import web_models
+from pnsight.estimands import QUANTITIES, Estimand, Payoffs
 from pnsight.queries.query import encode
 from pnsight.web.capabilities import UNIT_PAYOFFS
 from pnsight.web.state import Options, Reader, State
-from pnsight.web.words import PEOPLE, QUANTITIES
+from pnsight.web.words import PEOPLE
 
 numbers = st.floats(-1e12, 1e12, allow_subnormal=False).map(lambda number: float(f"{number:.12g}"))
 
@@ -22,19 +23,17 @@ shares = st.floats(0, 1, allow_subnormal=False).map(lambda number: float(f"{numb
 
 @st.composite
 def states(draw, model) -> State:
-    quantity = draw(st.sampled_from(list(QUANTITIES)))
-    threshold = draw(st.none() | (numbers if quantity == "benefit" else shares))
-    usual = 0.0 if quantity == "benefit" else 0.5
-    options = Options(
+    quantity = draw(st.sampled_from(list(QUANTITIES.values())))
+    threshold = draw(st.none() | (numbers if quantity.has_payoffs else shares))
+    estimand = Estimand(
         quantity,
-        None if threshold == usual else threshold,
-        float(f"{draw(st.floats(0.001, 0.999)):.12g}"),
-        draw(st.booleans()),
-        tuple(draw(st.lists(numbers, min_size=4, max_size=4))) if quantity == "benefit" else None,
+        Payoffs(*draw(st.lists(numbers, min_size=4, max_size=4))) if quantity.has_payoffs else None,
         tuple(name for name in ("monotone", "exogenous") if draw(st.booleans())),
         draw(st.sampled_from(["none", "covariates"])),
+        float(f"{draw(st.floats(0.001, 0.999)):.12g}"),
         draw(st.none() | st.sampled_from(list(PEOPLE))),
     )
+    options = Options(estimand, None if threshold == quantity.default_threshold else threshold, draw(st.booleans()))
     return State(tuple(draw(st.integers(-1, levels - 1)) for levels in model.schema.shape), options)
 
 
@@ -50,7 +49,7 @@ def test_names_that_look_like_markup_or_options_are_read_again():
     model = web_models.nasty()
     reader = Reader(model)
     for code in range(2):
-        state = State((code, 1 - code, code), Options("pns"))
+        state = State((code, 1 - code, code), Options())
         assert reader.read(parse_qsl(reader.write(state))) == (state, "")
 
 
@@ -67,9 +66,9 @@ def test_a_number_finds_its_band():
 
 def test_payoffs_are_one_for_each_person_helped_until_others_are_given():
     reader = Reader(web_models.clinic())
-    assert reader.read([("quantity", "benefit")])[0].options.payoffs == UNIT_PAYOFFS
-    assert reader.read([("quantity", "benefit"), ("never", "7")])[0].options.payoffs == (1, 0, 7, -1)
-    assert reader.read([("quantity", "pn"), ("never", "7")])[0].options.payoffs is None
+    assert reader.read([("quantity", "benefit")])[0].options.estimand.payoffs == UNIT_PAYOFFS
+    assert reader.read([("quantity", "benefit"), ("never", "7")])[0].options.estimand.payoffs == Payoffs(1, 0, 7, -1)
+    assert reader.read([("quantity", "pn"), ("never", "7")])[0].options.estimand.payoffs is None
 
 
 def test_the_threshold_of_a_benefit_is_its_cost():
@@ -104,7 +103,7 @@ def test_the_threshold_of_a_benefit_is_its_cost():
 def test_a_mistake_is_named_and_left_out(given, said):
     state, problem = Reader(web_models.clinic()).read([given, ("with.region", "South")])
     assert said in problem
-    assert state == State((-1, -1, 1), Options("pns"))
+    assert state == State((-1, -1, 1), Options())
 
 
 @pytest.mark.parametrize("key", ["with.sex", "quantity", "threshold", "level", "population"])
@@ -112,17 +111,17 @@ def test_what_is_given_twice_is_named_and_left_out(key):
     given = [(key, "a"), (key, "b"), ("with.region", "South"), ("with.region", "South")]
     state, problem = Reader(web_models.clinic()).read(given)
     assert problem == f"{key} is given as 'a', 'b'; give it once."
-    assert state == State((-1, -1, 1), Options("pns"))
+    assert state == State((-1, -1, 1), Options())
 
 
 def test_a_blank_beside_a_value_is_no_second_value():
     state, problem = Reader(web_models.clinic()).read([("threshold", "0.3"), ("threshold", ""), ("cautious", "no")])
-    assert (state.options, problem) == (Options("pns", threshold=0.3), "")
+    assert (state.options, problem) == (Options(threshold=0.3), "")
 
 
 def test_several_assumptions_are_no_mistake():
     state, problem = Reader(web_models.clinic()).read([("assume", "monotone"), ("assume", "exogenous")])
-    assert (state.options.assume, problem) == (("monotone", "exogenous"), "")
+    assert (state.options.estimand.assume, problem) == (("monotone", "exogenous"), "")
 
 
 def test_an_experiment_alone_has_only_its_own_people():

@@ -5,24 +5,23 @@ from __future__ import annotations
 from typing import get_args
 
 from pnsight import estimands as bounds
-from pnsight.data.study import People
+from pnsight.data.study import Population
 from pnsight.estimands.payoffs import Payoffs
 from pnsight.estimands.resolve import CROSSED, INCOHERENT, UNDEFINED
-from pnsight.models.persistence import MODELS
+from pnsight.models.registry import MODELS, find_model
 from pnsight.web import words
 
 
-def test_every_quantity_assumption_population_status_and_model_has_words():
-    assert list(words.QUANTITIES) == [*bounds.QUANTITIES, "benefit"] == list(get_args(words.QuantityName))
-    assert list(words.ASSUMPTIONS) == list(bounds.ASSUMPTIONS)
-    assert list(words.PEOPLE) == list(get_args(People)) == list(get_args(words.PeopleName))
+def test_every_assumption_population_status_and_model_has_words():
+    assert list(words.assumption_words()) == list(bounds.ASSUMPTIONS)
+    assert list(words.PEOPLE) == list(get_args(Population))
     assert list(words.PAYOFFS) == list(Payoffs.__dataclass_fields__)
     assert set(words.NO_ANSWER) == {UNDEFINED, INCOHERENT, CROSSED}
-    assert all(model.method for model in MODELS.values())
+    assert all(find_model(name).method for name in MODELS)
 
 
 def test_every_decision_has_a_shape_of_its_own():
-    for quantity in words.QUANTITIES:
+    for quantity in bounds.QUANTITIES:
         signs = words.signs(quantity).values()
         for told in ("kind", "shape", "words", "short"):
             assert len({getattr(sign, told) for sign in signs}) == 4

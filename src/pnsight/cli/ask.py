@@ -7,25 +7,13 @@ from typing import Annotated
 import typer
 
 import pnsight
-from pnsight.cli.options import (
-    AskedQuantityOption,
-    AssumeOption,
-    CautiousOption,
-    CostOption,
-    FormatOption,
-    LevelOption,
-    OutOption,
-    PayoffsOption,
-    PopulationOption,
-    Refine,
-    RefineOption,
-    ThresholdOption,
-    threshold_or_cost,
-)
+from pnsight.cli.estimand_options import EstimandOptions, estimand_options
+from pnsight.cli.options import CautiousOption, CostOption, FormatOption, OutOption, ThresholdOption, threshold_or_cost
 from pnsight.cli.output import emit, say
-from pnsight.cli.query import ModelArgument, how_to_answer
+from pnsight.cli.query import ModelArgument
 
 
+@estimand_options()
 def ask(
     model: ModelArgument,
     query: Annotated[
@@ -38,28 +26,24 @@ def ask(
     without: Annotated[
         bool, typer.Option("--without", help="Instead, the decision without each covariate that is known.")
     ] = False,
-    quantity: AskedQuantityOption = None,
-    level: LevelOption = 0.9,
-    population: PopulationOption = None,
-    payoffs: PayoffsOption = None,
-    assume: AssumeOption = None,
-    refine: RefineOption = Refine.NONE,
+    *,
+    asking: EstimandOptions,
     format: FormatOption = None,
     out: OutOption = None,
 ) -> None:
     """Say what knowing one more covariate would change, and how likely: which question to ask first."""
     if levels and without:
         raise typer.BadParameter("--levels and --without are given; use one of them.")
-    least = threshold_or_cost(threshold, cost, payoffs)
+    least = threshold_or_cost(threshold, cost, asking.payoffs)
     fitted = pnsight.load(model)
-    options = how_to_answer(fitted, quantity, level, population, payoffs, assume, refine)
+    estimand = asking.of(fitted)
     if without:
-        rests_on = pnsight.decisions.left_open(fitted, query, least, cautious, **options)
+        rests_on = pnsight.decisions.left_open(fitted, query, least, cautious, quantity=estimand)
         for line in (rests_on.caption, *rests_on.answers.notes):
-            say(line)
+            say(str(line))
         emit(rests_on.columns(), format, out)
         return
-    found = pnsight.ask(fitted, query, least, cautious, **options)
+    found = pnsight.ask(fitted, query, least, cautious, quantity=estimand)
     for line in (found.now.caption, found.caption, *found.notes):
-        say(line)
+        say(str(line))
     emit(found.by_level() if levels else found.columns(), format, out)

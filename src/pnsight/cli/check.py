@@ -42,7 +42,7 @@ def check(
     format: FormatOption = None,
     out: OutOption = None,
 ) -> None:
-    """Say whether two tables are usable: enough rows, treatment drawn by lot, the same people, no contradiction.
+    """Say whether two tables are usable: enough rows, treatment randomised, the same people, no contradiction.
 
     Exit code 0 if they are, with or without warnings, and 1 if not. As a table a report in words, as CSV or Parquet one
     row for each test, as JSON everything.

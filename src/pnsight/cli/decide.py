@@ -8,26 +8,21 @@ import typer
 
 import pnsight
 from pnsight._tabular import prepend_columns
+from pnsight.cli.estimand_options import EstimandOptions, estimand_options
 from pnsight.cli.options import (
-    AskedQuantityOption,
-    AssumeOption,
     CautiousOption,
     CostOption,
     FormatOption,
-    LevelOption,
     OutOption,
-    PayoffsOption,
-    PopulationOption,
     QueriesArgument,
-    Refine,
-    RefineOption,
     ThresholdOption,
     threshold_or_cost,
 )
 from pnsight.cli.output import emit, put, say
-from pnsight.cli.query import ModelArgument, QueryFileOption, SpaceOption, asked, how_to_answer
+from pnsight.cli.query import ModelArgument, QueryFileOption, SpaceOption, parse_queries
 
 
+@estimand_options()
 def decide(
     model: ModelArgument,
     queries: QueriesArgument = None,
@@ -37,12 +32,8 @@ def decide(
     words: Annotated[bool, typer.Option("--words", help="A sentence for each query instead of a table.")] = False,
     space: SpaceOption = None,
     query_file: QueryFileOption = None,
-    quantity: AskedQuantityOption = None,
-    level: LevelOption = 0.9,
-    population: PopulationOption = None,
-    payoffs: PayoffsOption = None,
-    assume: AssumeOption = None,
-    refine: RefineOption = Refine.NONE,
+    *,
+    asking: EstimandOptions,
     format: FormatOption = None,
     out: OutOption = None,
 ) -> None:
@@ -53,14 +44,14 @@ def decide(
     """
     if words and format:
         raise typer.BadParameter(f"--words and --format {format} are given; words are plain text, so use one of them.")
-    least = threshold_or_cost(threshold, cost, payoffs)
+    least = threshold_or_cost(threshold, cost, asking.payoffs)
     fitted = pnsight.load(model)
-    codes, kept = asked(fitted, queries, space, query_file)
-    options = how_to_answer(fitted, quantity, level, population, payoffs, assume, refine)
-    found = pnsight.decisions.decide(fitted, codes, least, cautious, **options)
+    codes, kept = parse_queries(fitted, queries, space, query_file)
+    estimand = asking.of(fitted)
+    found = pnsight.decisions.decide(fitted, codes, least, cautious, quantity=estimand)
     say(found.caption)
     for note in found.notes:
-        say(note)
+        say(str(note))
     if words:
         put("".join(f"{sentence}\n" for sentence in found.words()), out)
     else:

@@ -14,8 +14,8 @@ import typer
 import pnsight
 from pnsight._text import format_table
 from pnsight.cli.options import within
+from pnsight.cli.output import put, say
 from pnsight.cli.progress_bar import bar
-from pnsight.cli.report import report
 from pnsight.cli.simulate import simulate
 
 if TYPE_CHECKING:
@@ -68,7 +68,10 @@ def demo(
 
     _step("A report to send")
     _command(f"pnsight report {model} --threshold {THRESHOLD} --out {page}")
-    report(model, page, THRESHOLD)
+    with bar("report") as progress:
+        summary = pnsight.output.report.summarise(fitted, THRESHOLD, progress=progress)
+    put(pnsight.output.report.render(summary), page)
+    say(f"wrote {page}")
 
     print(
         f"\nRead {page} in a browser. To describe a person and see the answer change, start the explorer;\n"

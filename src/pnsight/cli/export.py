@@ -28,5 +28,5 @@ def export(
     found = pnsight.models.suppression.suppress(pnsight.load(model), min_cell)
     pnsight.save(found, out)
     for line in found.caveats:
-        say(line)
+        say(str(line))
     say(f"model written to {out}; ask it with: pnsight query {out}")

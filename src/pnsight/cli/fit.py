@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import typer
 
 import pnsight
-from pnsight.cli.options import People, Quantity, QuantityOption, SeedOption
+from pnsight.cli.estimand_options import QUANTITY_NAMES, quantity_name
+from pnsight.cli.options import People, SeedOption
 from pnsight.cli.output import say
 from pnsight.cli.progress_bar import bar
 from pnsight.cli.table_options import (
@@ -29,24 +30,22 @@ from pnsight.cli.table_options import (
     read_tables,
 )
 from pnsight.errors import join_names
+from pnsight.models.registry import MODELS, constructor_parameters, find_model
 
-
-class ModelName(StrEnum):
-    """Models that can be fitted."""
-
-    RESPONSE_TYPES = "response-types"
-    MASK_MLP = "mask-mlp"
-    EXACT_MLP = "exact-mlp"
-    PLUG_IN = "plug-in"
-
-
-HEED = {
-    "--population": (ModelName.RESPONSE_TYPES, ModelName.PLUG_IN),
-    "--no-intervals": (ModelName.RESPONSE_TYPES,),
-    "--mix": (ModelName.PLUG_IN,),
-    "--threshold": (ModelName.MASK_MLP, ModelName.EXACT_MLP),
+PARAMETERS = {
+    "--population": "population",
+    "--no-intervals": "intervals",
+    "--mix": "mix",
+    "--min-rows": "min_rows",
 }
-"""Which models heed an option that is not for all."""
+"""Options that are not for all models, by the parameter of a model's constructor that each gives."""
+
+
+def model_name(name: str) -> str:
+    """The name of a model, whichever there are when the command is run."""
+    if name not in MODELS:
+        raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, MODELS))}.")
+    return name
 
 
 class Mix(StrEnum):
@@ -54,6 +53,10 @@ class Mix(StrEnum):
 
     ROWS = "rows"
     PROFILES = "profiles"
+
+
+_USUAL = {"population": People.OBSERVATIONAL.value, "intervals": True, "mix": Mix.ROWS.value, "min_rows": "auto"}
+"""Values of these options where none is given."""
 
 
 def fit(
@@ -78,7 +81,9 @@ def fit(
     missing: MissingOption = Missing.ERROR,
     weight: WeightOption = None,
     assignment: AssignmentOption = None,
-    model: Annotated[ModelName, typer.Option("--model", help="How to learn.")] = ModelName.RESPONSE_TYPES,
+    model: Annotated[
+        str, typer.Option("--model", metavar=f"<{'|'.join(MODELS)}>", callback=model_name, help="How to learn.")
+    ] = "response-types",
     population: Annotated[
         People,
         typer.Option("--population", help="Whose mix of people an open query is about (response-types, plug-in)."),
@@ -91,16 +96,27 @@ def fit(
         Mix,
         typer.Option("--mix", help="How plug-in answers open queries: by adding up rows, or profile by profile."),
     ] = Mix.ROWS,
-    quantity: QuantityOption = Quantity.PNS,
-    threshold: Annotated[
-        str, typer.Option("--threshold", help="Rows a query needs to train a bound regressor, or auto.")
+    quantity: Annotated[
+        str, typer.Option("--quantity", metavar=QUANTITY_NAMES, callback=quantity_name, help="What to bound.")
+    ] = "pns",
+    min_rows: Annotated[
+        str,
+        typer.Option("--min-rows", "--threshold", help="Rows a query needs to train a bound regressor, or auto."),
     ] = "auto",
     seed: SeedOption = 0,
 ) -> None:
     """Learn from an experimental and an observational table."""
-    pnsight.estimands.refuse_to_fit(quantity)
+    pnsight.estimands.validate_fitted_quantity(quantity)
     tables = _only_observational(experimental, observational) if observational_only else (experimental, observational)
-    parameters = {"quantity": str(quantity), **_own_parameters(model, population, intervals, mix, threshold, seed)}
+    parameters = {
+        "quantity": quantity,
+        "random_state": seed,
+        "population": population.value,
+        "intervals": intervals,
+        "mix": mix.value,
+        "min_rows": min_rows,
+    }
+    own = _own_parameters(model, parameters)
     pnsight.models.persistence.check_place(out)
     study = read_tables(
         *tables,
@@ -115,13 +131,12 @@ def fit(
         weight=weight,
         assignment=assignment,
     )
-    _warn_of_contradiction(study)
-    chosen = pnsight.models.persistence.MODELS[model](**parameters)
+    chosen = find_model(model)(**own)
     with bar("training") as progress:
         fitted = chosen.fit(study, progress)
     pnsight.save(fitted, out)
-    if fitted.pools_rows:
-        _warn(pnsight.diagnostics.pooling_concerns(study, reweighted=assignment is not None))
+    for warning in fitted.warnings:
+        say(f"warning: {warning}")
     say(f"model written to {out}; ask it with: pnsight query {out}")
 
 
@@ -134,45 +149,20 @@ def _only_observational(table: str, another: str | None) -> tuple[None, str]:
     return None, table
 
 
-def _own_parameters(
-    model: ModelName, population: People, intervals: bool, mix: Mix, threshold: str, seed: int
-) -> dict[str, Any]:
-    """What the constructor of the chosen model takes; an option that is not for it is refused."""
-    given = {
-        "--population": population is not People.OBSERVATIONAL,
-        "--no-intervals": not intervals,
-        "--mix": mix is not Mix.ROWS,
-        "--threshold": threshold != "auto",
-    }
-    for option, is_given in given.items():
-        if is_given and model not in HEED[option]:
-            raise typer.BadParameter(f"it is for {join_names(HEED[option])}; {model} was given.", param_hint=option)
-    if model is ModelName.RESPONSE_TYPES:
-        return {"population": str(population), "intervals": intervals, "random_state": seed}
-    if model is ModelName.PLUG_IN:
-        return {"population": str(population), "mix": str(mix)}
-    return {"random_state": seed, "threshold": threshold if threshold == "auto" else _whole(threshold)}
-
-
-def _warn_of_contradiction(study: pnsight.Study) -> None:
-    found = pnsight.diagnostics.coherence_of(study)
-    if found is not None and found.named:
-        say(f"warning: the tables contradict each other. {found.worst} See: pnsight check")
-
-
-def _warn(concerns: list[str]) -> None:
-    """Say why answers to open queries may mislead."""
-    if concerns:
-        say(
-            f"warning: {' and '.join(concerns)}; this model adds up rows, so its answers mislead where a query leaves "
-            "covariates open. Use --model response-types, or plug-in with --mix profiles, and --population to say "
-            "whose mix; against the first --assignment helps too, where the probability of treatment is known."
-        )
+def _own_parameters(model: str, given: dict[str, Any]) -> dict[str, Any]:
+    """What the constructor of the chosen model takes of what is given; an option that is not for it is refused."""
+    taken = constructor_parameters(model)
+    for option, name in PARAMETERS.items():
+        if name not in taken and given[name] != _USUAL[name]:
+            able = [other for other in MODELS if name in constructor_parameters(other)]
+            raise typer.BadParameter(f"it is for {join_names(able)}; {model} was given.", param_hint=option)
+    own = {name: value for name, value in given.items() if name in taken}
+    return own if own.get("min_rows", "auto") == "auto" else {**own, "min_rows": _whole(own["min_rows"])}
 
 
 def _whole(text: str) -> int:
     if not text.isdecimal():
         raise typer.BadParameter(
-            f"{text!r} was given; expected a whole number of rows, or auto.", param_hint="--threshold"
+            f"{text!r} was given; expected a whole number of rows, or auto.", param_hint="--min-rows"
         )
     return int(text)

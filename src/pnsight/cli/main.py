@@ -19,6 +19,7 @@ from pnsight.cli import (
     explain,
     export,
     fit,
+    formula,
     oracle,
     plan,
     query,
@@ -44,6 +45,7 @@ app.command("simulate")(simulate.simulate)
 app.command("oracle")(oracle.oracle)
 app.command("check")(check.check)
 app.command("fit")(fit.fit)
+app.command("formula")(formula.formula)
 app.command("explain")(explain.explain)
 app.command("query")(query.query)
 app.command("decide")(decide.decide)

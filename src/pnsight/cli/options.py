@@ -30,18 +30,6 @@ class Space(StrEnum):
     OBSERVED = "observed"
 
 
-class Quantity(StrEnum):
-    """What is bounded."""
-
-    PNS = "pns"
-    PN = "pn"
-    PS = "ps"
-    PD = "pd"
-    PE = "pe"
-    HARM = "harm"
-    BENEFIT = "benefit"
-
-
 class Refine(StrEnum):
     """Whether profiles are bounded before they are averaged."""
 
@@ -73,7 +61,7 @@ def within(low: float, high: float = math.inf) -> Callable[[Number], Number]:
     return check
 
 
-def _confidence(level: float) -> float:
+def confidence(level: float) -> float:
     """The value of --level, refused here too for models without intervals, which would pass over it."""
     from pnsight.queries.bound_table import validate_level  # loads NumPy, which --help can do without
 
@@ -98,19 +86,6 @@ QueriesArgument: TypeAlias = Annotated[
         "Empty, or none at all, means everyone.",
     ),
 ]
-AskedQuantityOption: TypeAlias = Annotated[
-    Quantity | None,
-    typer.Option("--quantity", help="What to bound; by default what the model was fitted for, or pns."),
-]
-LevelOption: TypeAlias = Annotated[
-    float, typer.Option("--level", help="Confidence of the intervals.", callback=_confidence)
-]
-PopulationOption: TypeAlias = Annotated[
-    People | None,
-    typer.Option(
-        "--population", help="Whose people an open covariate is averaged over; by default as the model was fitted."
-    ),
-]
 LeastSupportOption: TypeAlias = Annotated[
     float, typer.Option("--least-support", help="Rows in each table that one must have.", callback=within(0))
 ]
@@ -125,35 +100,10 @@ CostOption: TypeAlias = Annotated[
 CautiousOption: TypeAlias = Annotated[
     bool, typer.Option("--cautious", help="Go by the far ends of the bounds' intervals, at the confidence --level.")
 ]
-PayoffsOption: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--payoffs",
-        metavar="C,A,N,D",
-        help="Bound the benefit: what treating a complier, an always-taker, a never-taker and a defier is worth.",
-    ),
-]
-AssumeOption: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--assume",
-        metavar="ASSUMPTION",
-        help="Assume monotone (nobody is harmed), exogenous (given the covariates, the treatment chosen is as good "
-        "as random), or both: comma-separated or repeated. Refused where the tables contradict it.",
-    ),
-]
-RefineOption: TypeAlias = Annotated[
-    Refine,
-    typer.Option(
-        "--refine",
-        help="Bound the average law of a query's people, or average the bounds of their profiles, which is tighter.",
-    ),
-]
 MinCellOption: TypeAlias = Annotated[
     int | None,
     typer.Option("--min-cell", help="Withhold counts from 1 to below this, such as 10.", callback=within(2)),
 ]
-QuantityOption: TypeAlias = Annotated[Quantity, typer.Option("--quantity", help="What to bound.")]
 
 
 def threshold_or_cost(threshold: float | None, cost: float | None, payoffs: str | None) -> float | None:

@@ -7,21 +7,13 @@ from typing import Annotated
 import typer
 
 import pnsight
-from pnsight.cli.options import (
-    FormatOption,
-    OutOption,
-    PayoffsOption,
-    Quantity,
-    QueriesArgument,
-    Refine,
-    RefineOption,
-    Space,
-    four_numbers,
-)
+from pnsight.cli.estimand_options import EstimandOptions, estimand_options
+from pnsight.cli.options import FormatOption, OutOption, QueriesArgument, Space
 from pnsight.cli.output import emit
 from pnsight.errors import QueryError
 
 
+@estimand_options("level", "population", "assume")
 def oracle(
     population: Annotated[
         str,
@@ -29,11 +21,8 @@ def oracle(
     ],
     queries: QueriesArgument = None,
     space: Annotated[Space | None, typer.Option("--space", help="All exact queries, or all queries.")] = None,
-    quantity: Annotated[
-        Quantity | None, typer.Option("--quantity", help="What to bound; by default pns, with --payoffs benefit.")
-    ] = None,
-    payoffs: PayoffsOption = None,
-    refine: RefineOption = Refine.NONE,
+    *,
+    asking: EstimandOptions,
     format: FormatOption = None,
     out: OutOption = None,
 ) -> None:
@@ -47,8 +36,8 @@ def oracle(
         raise QueryError("a population has no rows, so --space observed means nothing here; use exact or mask.")
     else:
         codes = pnsight.queries.lattice.SPACES[space](known.schema)
-    worth = four_numbers(payoffs)
-    found = known.bounds(codes, quantity, payoffs=worth, refine=refine.value)
+    estimand = pnsight.Estimand.parse(**asking.arguments())
+    found = known.bounds(codes, estimand)
     answer = found.columns()
     columns = {
         "query": answer["query"],
@@ -56,6 +45,6 @@ def oracle(
         "lower": answer["lower"],
         "upper": answer["upper"],
         "pns": known.pns(codes).tolist(),
-        found.quantity: known.true_value(codes, quantity, payoffs=worth).tolist(),
+        found.quantity: known.true_value(codes, estimand).tolist(),
     }
     emit(columns, format, out)

@@ -8,23 +8,18 @@ from typing import Annotated
 import typer
 
 import pnsight
+from pnsight.cli.estimand_options import EstimandOptions, estimand_options
 from pnsight.cli.options import (
-    AskedQuantityOption,
-    AssumeOption,
     CostOption,
     FormatOption,
-    LevelOption,
     OutOption,
-    PayoffsOption,
-    PopulationOption,
-    Refine,
     SeedOption,
     ThresholdOption,
     threshold_or_cost,
     within,
 )
 from pnsight.cli.output import emit, say
-from pnsight.cli.query import ModelArgument, how_to_answer
+from pnsight.cli.query import ModelArgument
 
 
 class Table(StrEnum):
@@ -35,6 +30,7 @@ class Table(StrEnum):
     BOTH = "both"
 
 
+@estimand_options("refine")
 def plan(
     model: ModelArgument,
     groups: Annotated[
@@ -55,11 +51,8 @@ def plan(
         float,
         typer.Option("--least-share", help="Share of the people one must have unless given.", callback=within(0, 1)),
     ] = 0.02,
-    quantity: AskedQuantityOption = None,
-    level: LevelOption = 0.9,
-    population: PopulationOption = None,
-    payoffs: PayoffsOption = None,
-    assume: AssumeOption = None,
+    *,
+    asking: EstimandOptions,
     seed: SeedOption = 0,
     format: FormatOption = None,
     out: OutOption = None,
@@ -69,12 +62,20 @@ def plan(
     change: what is expected to happen to the share of people whose cautious decision is uncertain, if the rows come
     from the group; stays: who of the group would stay uncertain with unlimited rows.
     """
-    least = threshold_or_cost(threshold, cost, payoffs)
+    least = threshold_or_cost(threshold, cost, asking.payoffs)
     fitted = pnsight.load(model)
-    options = how_to_answer(fitted, quantity, level, population, payoffs, assume, Refine.NONE)
-    found = pnsight.decisions.planning.plan(
-        fitted, least, rows, table.value, groups or None, top, least_share=least_share, random_state=seed, **options
+    estimand = asking.of(fitted)
+    found = pnsight.plan(
+        fitted,
+        least,
+        rows,
+        table.value,
+        groups or None,
+        top,
+        least_share=least_share,
+        random_state=seed,
+        quantity=estimand,
     )
     for line in (found.caption, *found.notes):
-        say(line)
+        say(str(line))
     emit(found.columns(), format, out)

@@ -9,24 +9,11 @@ import typer
 
 import pnsight
 from pnsight._tabular import prepend_columns
-from pnsight.cli.options import (
-    AskedQuantityOption,
-    AssumeOption,
-    FormatOption,
-    LevelOption,
-    OutOption,
-    PayoffsOption,
-    People,
-    PopulationOption,
-    Quantity,
-    QueriesArgument,
-    Refine,
-    RefineOption,
-    Space,
-    four_numbers,
-)
+from pnsight.cli.estimand_options import EstimandOptions, estimand_options
+from pnsight.cli.options import FormatOption, OutOption, QueriesArgument, Space
 from pnsight.cli.output import emit, say
 from pnsight.errors import QueryError
+from pnsight.estimands.quantities import PNS
 
 ModelArgument = Annotated[Path, typer.Argument(help="Folder written by pnsight fit.")]
 SpaceOption = Annotated[
@@ -39,56 +26,29 @@ QueryFileOption = Annotated[
 ]
 
 
+@estimand_options()
 def query(
     model: ModelArgument,
     queries: QueriesArgument = None,
     space: SpaceOption = None,
     query_file: QueryFileOption = None,
-    quantity: AskedQuantityOption = None,
-    level: LevelOption = 0.9,
-    population: PopulationOption = None,
-    payoffs: PayoffsOption = None,
-    assume: AssumeOption = None,
-    refine: RefineOption = Refine.NONE,
+    *,
+    asking: EstimandOptions,
     format: FormatOption = None,
     out: OutOption = None,
 ) -> None:
     """Bound a quantity for subpopulations; no query means everyone."""
     fitted = pnsight.load(model)
-    codes, kept = asked(fitted, queries, space, query_file)
-    options = how_to_answer(fitted, quantity, level, population, payoffs, assume, refine)
-    answer = fitted.bounds(codes, **options)
-    if answer.quantity != Quantity.PNS:
+    codes, kept = parse_queries(fitted, queries, space, query_file)
+    answer = fitted.bounds(codes, asking.of(fitted))
+    if answer.quantity != PNS.name:
         say(f"bounds on {answer.quantity}")
     for note in answer.notes:
-        say(note)
+        say(str(note))
     emit(prepend_columns(answer.columns(), kept), format, out)
 
 
-def how_to_answer(
-    fitted: pnsight.Model,
-    quantity: Quantity | None,
-    level: float,
-    population: People | None,
-    payoffs: str | None,
-    assume: list[str] | None,
-    refine: Refine,
-) -> dict[str, Any]:
-    """Arguments of the model's `bounds` that the options stand for."""
-    options: dict[str, Any] = {
-        "quantity": None if quantity is None else quantity.value,
-        "level": level,
-        "payoffs": four_numbers(payoffs),
-        "assume": ",".join(assume or []),
-        "refine": refine.value,
-    }
-    if population is None:
-        return options
-    fitted.validate_population(population.value)
-    return {**options, "population": population.value}
-
-
-def asked(
+def parse_queries(
     fitted: pnsight.Model, queries: list[str] | None, space: Space | None, query_file: str | None
 ) -> tuple[Any, dict[str, list[Any]]]:
     """Codes of the queries that were asked for in one of three ways, and the columns to keep beside the answers."""
@@ -110,4 +70,4 @@ def asked(
 def _tell_unused(columns: dict[str, list[Any]], names: tuple[str, ...]) -> None:
     unused = [name for name in columns if name not in names]
     if unused:
-        say(f"columns that are not covariates, kept as they are: {', '.join(unused)}")
+        say(str(pnsight.Note("columns_kept", {"columns": unused})))

@@ -8,21 +8,10 @@ from typing import Annotated
 import typer
 
 import pnsight
-from pnsight.cli.options import (
-    AskedQuantityOption,
-    AssumeOption,
-    FormatOption,
-    LeastSupportOption,
-    LevelOption,
-    OutOption,
-    PayoffsOption,
-    PopulationOption,
-    Refine,
-    RefineOption,
-    within,
-)
+from pnsight.cli.estimand_options import EstimandOptions, estimand_options
+from pnsight.cli.options import FormatOption, LeastSupportOption, OutOption, within
 from pnsight.cli.output import emit, say
-from pnsight.cli.query import ModelArgument, how_to_answer
+from pnsight.cli.query import ModelArgument
 
 
 class By(StrEnum):
@@ -34,6 +23,7 @@ class By(StrEnum):
     HARM = "harm"
 
 
+@estimand_options()
 def rank(
     model: ModelArgument,
     top: Annotated[int, typer.Option("--top", help="How many to list.", callback=within(1))] = 20,
@@ -56,19 +46,16 @@ def rank(
             callback=within(1),
         ),
     ] = 200_000,
-    quantity: AskedQuantityOption = None,
-    level: LevelOption = 0.9,
-    population: PopulationOption = None,
-    payoffs: PayoffsOption = None,
-    assume: AssumeOption = None,
-    refine: RefineOption = Refine.NONE,
+    *,
+    asking: EstimandOptions,
     format: FormatOption = None,
     out: OutOption = None,
 ) -> None:
     """List the subpopulations with the highest bounds, each better than every more general one."""
     fitted = pnsight.load(model)
-    options = how_to_answer(fitted, quantity, level, population, payoffs, assume, refine)
-    found = pnsight.rank(fitted, top, by.value, margin, least_share, least_support, most_candidates, **options)
+    found = pnsight.rank(
+        fitted, top, by.value, margin, least_share, least_support, most_candidates, **asking.arguments()
+    )
     for line in (found.caption, *found.notes):
-        say(line)
+        say(str(line))
     emit(found.columns(), format, out)

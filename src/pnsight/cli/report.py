@@ -8,16 +8,8 @@ from typing import Annotated
 import typer
 
 import pnsight
-from pnsight.cli.options import (
-    CostOption,
-    LevelOption,
-    MinCellOption,
-    OutOption,
-    PayoffsOption,
-    four_numbers,
-    threshold_or_cost,
-    within,
-)
+from pnsight.cli.estimand_options import EstimandOptions, estimand_options
+from pnsight.cli.options import CostOption, MinCellOption, OutOption, four_numbers, threshold_or_cost, within
 from pnsight.cli.output import check_file, ending_of, put, put_json, say
 from pnsight.cli.progress_bar import bar
 from pnsight.cli.query import ModelArgument
@@ -38,15 +30,16 @@ _ENDINGS = {
 }
 
 
+@estimand_options("quantity", "population", "assume", "refine")
 def report(
     model: ModelArgument,
     out: OutOption = None,
     threshold: Annotated[
         float, typer.Option("--threshold", help="Treat where the lower bound on PNS is at least this.")
     ] = 0.5,
-    level: LevelOption = 0.9,
+    *,
+    asking: EstimandOptions,
     top: Annotated[int, typer.Option("--top", help="How many groups a ranking lists.", callback=within(1))] = 10,
-    payoffs: PayoffsOption = None,
     cost: CostOption = None,
     title: Annotated[str | None, typer.Option("--title", help="Title of the report.")] = None,
     min_cell: MinCellOption = None,
@@ -59,13 +52,13 @@ def report(
 
     One file without scripts that needs nothing else, and prints well.
     """
-    cost = threshold_or_cost(None, cost, payoffs)
+    cost = threshold_or_cost(None, cost, asking.payoffs)
     check_file(out)
     kind = format or ending_of(out, _ENDINGS)
     fitted = pnsight.load(model)
     with bar("report") as progress:
         summary = pnsight.output.report.summarise(
-            fitted, threshold, level, top, four_numbers(payoffs), cost, title, min_cell, progress
+            fitted, threshold, asking.level, top, four_numbers(asking.payoffs), cost, title, min_cell, progress
         )
     if kind is ReportFormat.JSON:
         put_json(pnsight.output.report.as_plain(summary), out)

@@ -8,21 +8,10 @@ from typing import Annotated
 import typer
 
 import pnsight
-from pnsight.cli.options import (
-    AskedQuantityOption,
-    AssumeOption,
-    CautiousOption,
-    FormatOption,
-    LeastSupportOption,
-    LevelOption,
-    OutOption,
-    PayoffsOption,
-    PopulationOption,
-    Refine,
-    RefineOption,
-)
+from pnsight.cli.estimand_options import EstimandOptions, estimand_options
+from pnsight.cli.options import CautiousOption, FormatOption, LeastSupportOption, OutOption
 from pnsight.cli.output import emit, say
-from pnsight.cli.query import ModelArgument, how_to_answer
+from pnsight.cli.query import ModelArgument
 
 
 class Gain(StrEnum):
@@ -33,6 +22,7 @@ class Gain(StrEnum):
     BEST_CASE = "best_case"
 
 
+@estimand_options()
 def select(
     model: ModelArgument,
     budget: Annotated[
@@ -50,12 +40,8 @@ def select(
     cautious: CautiousOption = False,
     least_support: LeastSupportOption = 0,
     curve: Annotated[bool, typer.Option("--curve", help="The gain against the budget instead.")] = False,
-    quantity: AskedQuantityOption = None,
-    level: LevelOption = 0.9,
-    population: PopulationOption = None,
-    payoffs: PayoffsOption = None,
-    assume: AssumeOption = None,
-    refine: RefineOption = Refine.NONE,
+    *,
+    asking: EstimandOptions,
     format: FormatOption = None,
     out: OutOption = None,
 ) -> None:
@@ -65,8 +51,8 @@ def select(
     more respond than if none of them were treated, those helped less those harmed.
     """
     fitted = pnsight.load(model)
-    options = how_to_answer(fitted, quantity, level, population, payoffs, assume, refine)
-    found = pnsight.select(fitted, budget, people, cost, by.value, cautious, least_support, **options)
+    estimand = asking.of(fitted)
+    found = pnsight.select(fitted, budget, people, cost, by.value, cautious, least_support, quantity=estimand)
     for line in (found.caption, *found.notes):
-        say(line)
+        say(str(line))
     emit(found.curve() if curve else found.columns(), format, out)

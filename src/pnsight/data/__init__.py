@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 import lazy_loader
 
 if TYPE_CHECKING:
-    from pnsight.data import law, profiles, reading, schema, study
+    from pnsight.data import law, profiles, reading, schema, structure, study, two_by_two
 
-__getattr__, __dir__, _ = lazy_loader.attach(__name__, submodules=["law", "profiles", "reading", "schema", "study"])
+__getattr__, __dir__, _ = lazy_loader.attach(
+    __name__, submodules=["law", "profiles", "reading", "schema", "structure", "study", "two_by_two"]
+)
 
-__all__ = ["law", "profiles", "reading", "schema", "study"]
+__all__ = ["law", "profiles", "reading", "schema", "structure", "study", "two_by_two"]

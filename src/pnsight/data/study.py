@@ -7,42 +7,29 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from pnsight import _markup as markup
-from pnsight._text import count_text, number_of
+from pnsight._text import count_text
 from pnsight._typing import FloatArray
 from pnsight.data.schema import Codes, Schema
+from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL, Structure
+from pnsight.data.two_by_two import TWO_BY_TWO
 from pnsight.errors import ModelError, join_names
+from pnsight.notes import Note
 
-People: TypeAlias = Literal["observational", "experimental", "pooled"]
+Population: TypeAlias = Literal["observational", "experimental", "pooled"]
 """Whose people are meant: those of a table, or of both together. An experiment alone is its own population."""
+
+POOLED = "pooled"
 
 MAX_ROWS = 2**53
 """Up to here every whole number has a float of its own, so that counts are exact."""
 
 
 def validate_population(population: str) -> None:
-    """A population that is none of `People` is the user's mistake."""
-    if population not in get_args(People):
-        raise ModelError(f"population is {population!r}; expected {join_names(get_args(People))}.")
-
-
-def cell_counts(
-    place: npt.NDArray[np.intp],
-    profiles: int,
-    x: npt.NDArray[np.integer[Any]],
-    y: npt.NDArray[np.integer[Any]],
-    rows: FloatArray | None = None,
-) -> FloatArray:
-    """Counts of each profile in the order of `law.COUNT_CELLS`, shape (profiles, 4).
-
-    `place` says which profile each entry has, `x` and `y` its treatment and outcome, `rows` how many rows it stands
-    for (one each if None).
-    """
-    cell = 4 * place + 2 * (1 - x) + (1 - y)
-    counts = np.bincount(cell, weights=rows, minlength=4 * profiles)
-    return np.asarray(counts, dtype=np.float64).reshape(profiles, 4)
+    """A population that is none of `Population` is the user's mistake."""
+    if population not in get_args(Population):
+        raise ModelError(f"population is {population!r}; expected {join_names(get_args(Population))}.")
 
 
 @dataclass(frozen=True)
@@ -60,14 +47,11 @@ class Withheld:
     profiles: tuple[int, int] = (0, 0)
 
     @property
-    def note(self) -> str:
-        """What was withheld, in words."""
+    def note(self) -> Note:
+        """What was withheld."""
         tables = zip(("experimental", "observational"), self.rows, self.profiles, strict=True)
-        found = [f"{self._told(rows)} {table} rows of {number_of(n, 'profile')}" for table, rows, n in tables if n]
-        return f"counts below {self.min_cell} are withheld: {' and '.join(found) or 'there were none'}"
-
-    def _told(self, rows: float) -> str:
-        return f"{'at most ' if rows <= self.min_cell else ''}{count_text(rows)}"
+        found = [{"table": table, "rows": rows, "profiles": n} for table, rows, n in tables if n]
+        return Note("counts_withheld", {"min_cell": self.min_cell, "tables": found})
 
 
 @dataclass(frozen=True)
@@ -79,10 +63,10 @@ class Study:
     schema : Schema
     profiles : shape (profiles, covariates)
         Codes of the distinct profiles that have rows in either table.
-    experimental : shape (profiles, 4)
-        Rows of the experimental table in the order of `law.COUNT_CELLS`; zeros when there is none.
-    observational : shape (profiles, 4), or None
-        The same for the observational table; None when there is none.
+    counts : shape (profiles, cells)
+        Rows of each profile in the structure's cells.
+    structure : Structure
+        Which tables there are, and their cells.
     treatment, outcome : str
         Columns with the treatment and the outcome.
     dropped : dict
@@ -101,13 +85,13 @@ class Study:
 
     schema: Schema
     profiles: Codes
-    experimental: FloatArray
-    observational: FloatArray | None
+    counts: FloatArray
+    structure: Structure = TWO_BY_TWO
     treatment: str = "x"
     outcome: str = "y"
-    dropped: dict[str, float] = field(default_factory=dict)
+    dropped: dict[Note, float] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     treated: str = "1"
     success: str = "1"
     withheld: Withheld | None = None
@@ -116,49 +100,94 @@ class Study:
         """Keep the profiles column by column: queries look at one covariate after another."""
         object.__setattr__(self, "profiles", np.asfortranarray(self.profiles))
 
-    @cached_property
-    def counts(self) -> FloatArray:
-        """Both tables' counts side by side, shape (profiles, 8), or (profiles, 4) for an experiment alone."""
-        if self.observational is None:
-            return self.experimental
-        return np.concatenate([self.experimental, self.observational], axis=1)
+    @classmethod
+    def from_tables(
+        cls,
+        schema: Schema,
+        profiles: Codes,
+        experimental: FloatArray | None,
+        observational: FloatArray | None = None,
+        structure: Structure = TWO_BY_TWO,
+        **more: Any,
+    ) -> Study:
+        """A study from the counts of each table.
+
+        Parameters
+        ----------
+        schema, profiles
+            Covariates, and the codes of the distinct profiles, shape (profiles, covariates).
+        experimental, observational : shape (profiles, cells of the table), or None
+            Counts in the order of the structure's cells; None where there is no such table.
+        structure
+            The cells of both tables.
+        more
+            Other attributes of a study.
+
+        Returns
+        -------
+        The study, with the structure of the tables that it has.
+        """
+        given = {EXPERIMENTAL: experimental, OBSERVATIONAL: observational}
+        counts = {name: table for name, table in given.items() if table is not None}
+        kept = structure.only(counts)
+        return cls(schema, profiles, np.concatenate([counts[name] for name in kept.tables], axis=1), kept, **more)
+
+    def table(self, name: str) -> FloatArray | None:
+        """Counts of a table, shape (profiles, its cells); None where there is no such table."""
+        return self.counts[:, self.structure.columns_of(name)] if name in self.structure.tables else None
 
     @property
-    def eight_counts(self) -> FloatArray:
-        """The same with empty cells where there is no observational table, shape (profiles, 8)."""
-        return np.asarray(np.pad(self.counts, ((0, 0), (0, 4))) if self.observational is None else self.counts)
+    def experimental(self) -> FloatArray:
+        """Counts of the experimental table, shape (profiles, its cells); without columns where there is none."""
+        return self.counts[:, self.structure.columns_of(EXPERIMENTAL)]
+
+    @property
+    def observational(self) -> FloatArray | None:
+        """Counts of the observational table, shape (profiles, its cells); None where there is none."""
+        return self.table(OBSERVATIONAL)
+
+    @property
+    def experiment_alone(self) -> bool:
+        """Whether there is no observational table."""
+        return OBSERVATIONAL not in self.structure.tables
 
     @cached_property
     def cell_rows(self) -> FloatArray:
-        """Rows in each cell of `counts`, of all profiles together, shape (1, 8) or (1, 4)."""
+        """Rows in each cell, of all profiles together, shape (1, cells)."""
         return np.asarray(self.counts.sum(axis=0, keepdims=True))
 
     @cached_property
     def table_rows(self) -> tuple[float, float]:
         """Rows of the experimental and of the observational table, those withheld included."""
         more = (0.0, 0.0) if self.withheld is None else self.withheld.rows
-        return float(self.cell_rows[:, :4].sum()) + more[0], float(self.cell_rows[:, 4:].sum()) + more[1]
+        experimental, observational = (
+            float(self.cell_rows[:, self.structure.columns_of(name)].sum()) for name in (EXPERIMENTAL, OBSERVATIONAL)
+        )
+        return experimental + more[0], observational + more[1]
 
-    def people(self, population: People = "observational") -> FloatArray:
+    def profile_counts(self, population: Population = "observational") -> FloatArray:
         """Rows of the population in each profile, shape (profiles,)."""
         validate_population(population)
         trial = self.experimental.sum(axis=1)
-        if self.observational is None or population == "experimental":
+        if self.observational is None or population == EXPERIMENTAL:
             return np.asarray(trial)
-        return np.asarray(self.observational.sum(axis=1) + (trial if population == "pooled" else 0.0))
+        return np.asarray(self.observational.sum(axis=1) + (trial if population == POOLED else 0.0))
 
     def with_counts(self, counts: FloatArray) -> Study:
-        """The same study with other counts in the layout of `counts`."""
-        observational = None if self.observational is None else counts[:, 4:]
-        return replace(self, experimental=counts[:, :4], observational=observational)
+        """The same study with other counts, shape (profiles, cells)."""
+        return replace(self, counts=counts)
 
-    def with_rows(self) -> Study:
+    def with_tables(self, **tables: FloatArray | None) -> Study:
+        """The same study with other counts of some tables, by name; None leaves a table out."""
+        counts = {**{name: self.table(name) for name in self.structure.tables}, **tables}
+        kept = {name: table for name, table in counts.items() if table is not None}
+        structure = self.structure.only(kept)
+        return replace(self, counts=np.concatenate([kept[name] for name in structure.tables], 1), structure=structure)
+
+    def drop_empty_profiles(self) -> Study:
         """The same study without profiles that have no row."""
         some = self.counts.any(axis=1)
-        observational = None if self.observational is None else self.observational[some]
-        return replace(
-            self, profiles=self.profiles[some], experimental=self.experimental[some], observational=observational
-        )
+        return replace(self, profiles=self.profiles[some], counts=self.counts[some])
 
     def __repr__(self) -> str:
         observational = 0.0 if self.observational is None else float(self.observational.sum())
@@ -185,6 +214,6 @@ class Study:
             "covariates (levels)": join_names(covariates) or "none",
             "distinct profiles": f"{len(self.profiles):,}",
             "left out": "; ".join(left_out),
-            "notes": "; ".join([*self.notes, *([self.withheld.note] if self.withheld else [])]),
+            "notes": "; ".join(map(str, [*self.notes, *([self.withheld.note] if self.withheld else [])])),
         }
         return {name: text for name, text in found.items() if text}

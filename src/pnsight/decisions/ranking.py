@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from pnsight._tabular import Tabular
-from pnsight._text import number_of
 from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN, Codes, Schema
 from pnsight.decisions.winners_curse import LEAST_TOLD, NOT_KNOWN, overestimation
 from pnsight.errors import QueryError, join_names
+from pnsight.estimands.estimand import Estimand, EstimandLike
 from pnsight.estimands.resolve import ROUNDING
 from pnsight.models import Model
-from pnsight.models.base import least_rows
+from pnsight.notes import Note
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import BoundTable, plain_numbers
 
 By: TypeAlias = Literal["lower", "upper", "benefit", "harm"]
 """What to rank by: an end of the bounds, or the lower end of the bounds on benefit or on harm."""
 
-_QUANTITIES = ("benefit", "harm")
+RANKED_QUANTITIES: tuple[By, ...] = ("benefit", "harm")
+"""Quantities that can be named in place of an end: short for their lower bounds."""
 
-NOBODY_KNOWN_HARMED = (
-    "No group has a lower bound on harm above 0: the tables do not show that anybody is harmed, nor that nobody is."
-)
+NOBODY_KNOWN_HARMED = Note("nobody_known_harmed")
 """What to say where a ranking by harm finds no group above 0."""
 
 MOST_CANDIDATES = 200_000
@@ -58,7 +58,7 @@ class Ranking(Tabular):
     share: FloatArray
     adds: FloatArray
     overestimated: float | None
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
     def __len__(self) -> int:
         return len(self.answers)
@@ -81,6 +81,7 @@ def rank(
     least_share: float = 0.01,
     least_support: float = 100,
     most_candidates: int = MOST_CANDIDATES,
+    quantity: EstimandLike = None,
     **options: Any,
 ) -> Ranking:
     """The best subpopulations by a bound, among queries that are worth telling apart.
@@ -101,17 +102,21 @@ def rank(
     most_candidates
         All queries are looked at if they are no more than this; otherwise those that fix up to three covariates, or
         fewer if those are too many as well.
-    options
-        Further arguments of `model.bounds`, such as `quantity` and `level`.
+    quantity, options
+        What is asked, as `model.bounds` takes it.
+
+    Returns
+    -------
+    The groups listed, best first.
     """
     _refuse_bad_arguments(top, by, margin, least_share, most_candidates)
-    if by in _QUANTITIES:
-        options = {**options, "quantity": _asked_by(by, options.get("quantity"))}
-    codes, looked_at = _candidates(model.schema, most_candidates)
-    share = model.shares(codes, options.get("population"))
-    enough = (share >= least_share - ROUNDING) & (least_rows(model.study, model.counts(codes)) >= least_support)
+    asked = _ranked_by(model, by, quantity, options)
+    codes, fixed = _candidates(model.schema, most_candidates)
+    looked_at = {"groups": len(codes), "of": model.schema.n_queries, "most_fixed": fixed}
+    share = model.shares(codes, asked.population)
+    enough = (share >= least_share - ROUNDING) & (model.least_rows(model.counts(codes)) >= least_support)
     codes, share = codes[enough], share[enough]
-    answers = model.bounds(codes, **options)
+    answers = model.bounds(codes, asked)
     end = _end(by)
     estimate: FloatArray = getattr(answers, end)
     merit = np.minimum(estimate, answers.interval(end)[0]) if answers.level else estimate
@@ -119,51 +124,41 @@ def rank(
     fresh = np.flatnonzero((adds >= margin) | (np.isnan(adds) & ~np.isnan(merit)))
     chosen = fresh[np.argsort(-merit[fresh], kind="stable")][:top]
     too_high = overestimation(answers, end, np.isin(np.arange(len(codes)), chosen).astype(np.float64))
-    notes: tuple[str, ...] = (f"{looked_at}; {_told_enough(len(codes), least_share, least_support)}",)
+    limits = {"enough": len(codes), "least_share": least_share, "least_support": least_support}
+    notes: tuple[Note, ...] = (Note("groups_ranked", {**looked_at, **limits}),)
     if too_high is None:
         notes += (NOT_KNOWN,)
     elif len(chosen):
-        notes += (_told_caution(end, answers.level or 0.0, float((estimate - merit)[chosen].mean()), too_high),)
+        notes += (_caution(answers, end, (estimate - merit)[chosen].mean(), too_high),)
     return Ranking(answers.take(chosen), by, share[chosen], adds[chosen], too_high, answers.notes + notes)
 
 
-def _asked_by(by: By, quantity: str | None) -> str:
-    """The quantity that is ranked by, which no other may have been asked for beside."""
-    if quantity not in (None, by):
-        raise QueryError(f"groups are to be ranked by {by}, and {quantity} is asked for; leave one of the two out.")
-    return by
+def _ranked_by(model: Model, by: By, quantity: EstimandLike, options: Mapping[str, Any]) -> Estimand:
+    """What groups are ranked by: where that is a quantity, no other may have been asked for beside."""
+    if by not in RANKED_QUANTITIES:
+        return model.estimand(quantity, **options)
+    name = quantity if isinstance(quantity, str | None) else model.estimand(quantity).quantity.name
+    if name not in (None, by):
+        raise QueryError(f"groups are to be ranked by {by}, and {name} is asked for; leave one of the two out.")
+    return model.estimand(by if name is None else quantity, **options)
 
 
-def _told_caution(end: str, level: float, below: float, too_high: float) -> str:
+def _caution(answers: BoundTable, end: str, below: float, too_high: float) -> Note:
     """By what groups are ranked where there are intervals, and how far the best are still overestimated."""
-    where = f"where the {level:.0%} interval of the {end} bound begins"
-    by = f"ranked with caution: by {where}, on average {below:.3f} below it"
-    if too_high < LEAST_TOLD:
-        return by
-    return f"{by}; being the best of many, the bounds listed are about {too_high:.3f} too high on average"
-
-
-def _told_enough(found: int, least_share: float, least_support: float) -> str:
-    return (
-        f"{found:,} of them describe at least {100 * least_share:.4g}% of the people and have at least "
-        f"{least_support:g} rows in each table"
-    )
+    shown = None if too_high < LEAST_TOLD else too_high
+    return Note("ranked_cautiously", {"end": end, "level": answers.level, "below": below, "too_high": shown})
 
 
 def _end(by: By) -> Literal["lower", "upper"]:
     return "upper" if by == "upper" else "lower"
 
 
-def _candidates(schema: Schema, most: int) -> tuple[Codes, str]:
-    """Queries to look at, and which those are in words."""
+def _candidates(schema: Schema, most: int) -> tuple[Codes, int | None]:
+    """Queries to look at, and the number of covariates that they fix at most; None if they are all."""
     if schema.n_queries <= most:
-        return lattice.all_queries(schema), f"all {schema.n_queries:,} groups were looked at"
+        return lattice.all_queries(schema), None
     fixed = max(k for k in range(MOST_FIXED + 1) if lattice.n_queries_fixing_at_most(schema, k) <= most)
-    found = lattice.queries_fixing_at_most(schema, fixed)
-    return found, (
-        f"{len(found):,} groups that fix up to {number_of(fixed, 'covariate')} were looked at; all "
-        f"{schema.n_queries:,} are too many"
-    )
+    return lattice.queries_fixing_at_most(schema, fixed), fixed
 
 
 def best_more_general(codes: Codes, merit: FloatArray) -> FloatArray:

@@ -12,8 +12,10 @@ import numpy.typing as npt
 from pnsight._tabular import Tabular
 from pnsight._typing import FloatArray
 from pnsight.errors import ModelError, QueryError, percent_hint
-from pnsight.estimands.estimand import BENEFIT
+from pnsight.estimands.estimand import EstimandLike
+from pnsight.estimands.quantities import find_quantity
 from pnsight.models import Model
+from pnsight.notes import Note
 from pnsight.queries.bound_table import BoundTable
 from pnsight.queries.query import QueryLike
 
@@ -58,14 +60,13 @@ class Decisions(Tabular):
         return f"treat if {self.answers.quantity} is at least {self.threshold:g}{sure}"
 
     @property
-    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
+    def notes(self) -> tuple[Note, ...]:  # type: ignore[override]
         """What a reader of the answers should know, and how many decisions there are of each kind."""
         if len(self) < 2:
             return self.answers.notes
-        named = {TREAT: TREAT, NOT: NOT, UNCERTAIN: UNCERTAIN, NONE: "no answer"}
-        found = ((name, int((self.decision == word).sum())) for word, name in named.items())
-        counted = ", ".join(f"{name} {count:,}" for name, count in found if count)
-        return (*self.answers.notes, f"{len(self):,} decisions: {counted}")
+        named = {"treat": TREAT, "not_": NOT, "uncertain": UNCERTAIN, "unanswered": NONE}
+        counted = {name: (self.decision == word).sum() for name, word in named.items()}
+        return (*self.answers.notes, Note("decisions_counted", counted))
 
     def columns(self) -> dict[str, list[Any]]:
         """The query, its decision, then the columns of its answer."""
@@ -75,38 +76,39 @@ class Decisions(Tabular):
         """Each query, its decision and the reason, in a sentence."""
         return [f"{query or 'everyone'}: {self.reason(row)}" for row, query in enumerate(self.answers.queries)]
 
-    def reason(self, row: int = 0) -> str:
-        """One decision and its reason, in a sentence."""
-        answers, theta = self.answers, f"{self.threshold:g}"
-        lower, upper = answers.lower[row], answers.upper[row]
-        name = answers.quantity
-        reason = {
-            TREAT: f"treat: {name} is at least {lower:.3f}, not below {theta}{self._surely(row, 'lower')}",
-            NOT: f"do not treat: {name} is at most {upper:.3f}, below {theta}{self._surely(row, 'upper')}",
-            UNCERTAIN: f"uncertain: {name} is between {lower:.3f} and {upper:.3f}{self._why_uncertain(row)}",
-            NONE: f"no decision: the answer is {answers.status[row]}",
+    def reason(self, row: int = 0) -> Note:
+        """One decision and its reason: the bounds, the threshold, and the interval of the end that decides."""
+        answers, decision = self.answers, str(self.decision[row])
+        values = {
+            "decision": decision,
+            "quantity": answers.quantity,
+            "lower": answers.lower[row] if decision else None,
+            "upper": answers.upper[row] if decision else None,
+            "threshold": self.threshold,
+            "status": str(answers.status[row]),
+            "interval": self._deciding_interval(row) if decision else None,
         }
-        return f"{reason[str(self.decision[row])]}."
+        return Note("decision", values)
 
-    def _surely(self, row: int, end: str) -> str:
-        """Whether the interval of the end that decides agrees, if there is one."""
-        if self.answers.level is None:
-            return ""
-        lowest, highest = cautious_ends(self.answers)
-        far = lowest[row] if end == "lower" else highest[row]
-        agrees = far >= self.threshold if end == "lower" else far < self.threshold
-        interval = f"the {self.answers.level:.0%} interval of that bound reaches {far:.3f}"
-        return f", and {interval}, on the same side" if agrees else f", but {interval}, on the other side"
-
-    def _why_uncertain(self, row: int) -> str:
-        plain = decisions(self.answers.lower[[row]], self.answers.upper[[row]], self.threshold)[0]
-        if plain == UNCERTAIN:
-            return f", on both sides of {self.threshold:g}"
-        return self._surely(row, "lower" if plain == TREAT else "upper")
+    def _deciding_interval(self, row: int) -> dict[str, Any] | None:
+        """How far the interval of the deciding end reaches, and whether it agrees; None without one."""
+        answers = self.answers
+        plain = decisions(answers.lower[[row]], answers.upper[[row]], self.threshold)[0]
+        if answers.level is None or plain == UNCERTAIN:
+            return None
+        lowest, highest = cautious_ends(answers)
+        reaches = lowest[row] if plain == TREAT else highest[row]
+        agrees = reaches >= self.threshold if plain == TREAT else reaches < self.threshold
+        return {"level": answers.level, "reaches": reaches, "agrees": agrees}
 
 
 def decide(
-    model: Model, queries: QueryLike = None, threshold: float | None = None, cautious: bool = False, **options: Any
+    model: Model,
+    queries: QueryLike = None,
+    threshold: float | None = None,
+    cautious: bool = False,
+    quantity: EstimandLike = None,
+    **options: Any,
 ) -> Decisions:
     """Treat, do not treat or uncertain for each query; what a query does not name is left open.
 
@@ -119,10 +121,14 @@ def decide(
         treating one person costs.
     cautious
         Decide only where the whole interval of the deciding end agrees; for models that give intervals.
-    options
-        Further arguments of `model.bounds`, such as `quantity` and `level`.
+    quantity, options
+        What is asked, as `model.bounds` takes it.
+
+    Returns
+    -------
+    One decision a query, with the bounds that it rests on.
     """
-    return decided(model.bounds(queries, **options), threshold, cautious)
+    return decided(model.bounds(queries, quantity, **options), threshold, cautious)
 
 
 def decided(answers: BoundTable, threshold: float | None = None, cautious: bool = False) -> Decisions:
@@ -135,17 +141,17 @@ def decided(answers: BoundTable, threshold: float | None = None, cautious: bool 
 
 def usual_threshold(quantity: str) -> float:
     """What a quantity must reach unless another number is given: one half, and any benefit at all."""
-    return 0.0 if quantity == BENEFIT else 0.5
+    return find_quantity(quantity).default_threshold
 
 
 def refuse_threshold(threshold: float, quantity: str) -> None:
     """Refuse a number that bounds on the quantity cannot be compared with; a cost may be more than any benefit."""
     if not math.isfinite(threshold):
         raise QueryError(f"the threshold is {threshold}; give a number that the bounds can be compared with, as 0.5.")
-    if quantity != BENEFIT and not 0 <= threshold <= 1:
-        name = quantity if quantity == "harm" else quantity.upper()
+    found = find_quantity(quantity)
+    if not found.has_payoffs and not 0 <= threshold <= 1:
         raise QueryError(
-            f"a threshold for {name} lies between 0 and 1, and {threshold:g} was given{percent_hint(threshold)}"
+            f"a threshold for {found.label} lies between 0 and 1, and {threshold:g} was given{percent_hint(threshold)}"
         )
 
 

@@ -19,26 +19,25 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight._tabular import Tabular
-from pnsight._text import percent
 from pnsight._typing import FloatArray
 from pnsight.data.schema import Codes, Schema
 from pnsight.data.study import Study
+from pnsight.data.two_by_two import Y_X, Y_X0
 from pnsight.decisions.rule import cautious_ends
 from pnsight.decisions.winners_curse import LEAST_TOLD, NOT_KNOWN, overestimation
 from pnsight.errors import ModelError, QuantityError, QueryError, join_names
+from pnsight.estimands.estimand import EstimandLike
+from pnsight.estimands.quantities import QUANTITIES, find_quantity
 from pnsight.estimands.resolve import OK, ROUNDING
 from pnsight.models import Model
-from pnsight.models.base import LawModel, least_rows
-from pnsight.models.response_types.config import MAX_ENUMERATED_PROFILES as MOST_LISTED
+from pnsight.models.response_types.config import MAX_ENUMERATED_PROFILES
+from pnsight.notes import Note
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import BoundTable, plain_numbers
 from pnsight.queries.query import encode, format_queries
 
 Gain: TypeAlias = Literal["guaranteed", "net", "best_case"]
 """What a budget is spent for."""
-
-GAINS = ("pns", "benefit")
-"""Quantities that say what treating a person of a profile brings."""
 
 _LARGEST = 1e15
 """Amounts beyond this, or below its inverse, are slips of the pen whose products would overflow."""
@@ -72,7 +71,7 @@ class Selection(Tabular):
     net: FloatArray
     best_case: FloatArray
     people: float | None
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
     @property
     def caption(self) -> str:
@@ -83,7 +82,7 @@ class Selection(Tabular):
         }
         of = "of the population" if self.people is None else f"of {self.people:,.0f} people"
         net = "" if np.isnan(self.net).all() else f"; net of those harmed, {total['net']} more respond than untreated"
-        gain = "respond because of it" if self.answers.quantity == "pns" else f"is the {self.answers.quantity}"
+        gain = find_quantity(self.answers.quantity).gained or f"is the {self.answers.quantity}"
         ends = f"at least {total['guaranteed']} and at most {total['best_case']}"
         return f"treat {total['treated']} {of}: {ends} {gain}{net}"
 
@@ -119,6 +118,7 @@ def select(
     by: Gain = "guaranteed",
     cautious: bool = False,
     least_support: float = 0,
+    quantity: EstimandLike = None,
     **options: Any,
 ) -> Selection:
     """Whom to treat with a budget, profile by profile, and what is gained at least, net, and at most.
@@ -142,19 +142,24 @@ def select(
         bound's; for models that give intervals.
     least_support
         Rows in each table that a profile must have to be considered.
-    options
-        Further arguments of `model.bounds`, such as `level`. The quantity must be a gain: ``"pns"`` or ``"benefit"``.
+    quantity, options
+        What is asked, as `model.bounds` takes it. The quantity must be a gain: ``"pns"`` or ``"benefit"``.
+
+    Returns
+    -------
+    The profiles to treat, those that gain most per cost first.
     """
     _refuse_bad_arguments(budget, people, cost, by)
-    if by == "net" and not isinstance(model, LawModel):
+    if by == "net" and not model.capabilities.law:
         raise ModelError(f"a {model.name} model knows bounds, not the net effect; fit response-types or plug-in.")
     codes = possible_profiles(model.study)
-    answers = model.bounds(codes, **options)
+    asked = model.estimand(quantity, **options)
+    answers = model.bounds(codes, asked)
     _refuse_no_gain(answers.quantity)
-    share, price = model.shares(codes, options.get("population")), _prices(model.schema, codes, cost)
+    share, price = model.shares(codes, asked.population), _prices(model.schema, codes, cost)
     lower, upper = cautious_ends(answers) if cautious else (answers.lower, answers.upper)
     gains = {"guaranteed": lower, "net": np.where(answers.status == OK, _net(model, codes), np.nan), "best_case": upper}
-    enough = least_rows(model.study, model.counts(codes)) >= least_support
+    enough = model.least_rows(model.counts(codes)) >= least_support
     order = _by_merit(gains[by] / price, gains["net"] / price, np.where(enough, share, 0.0))
     crowd = share[order] * (people or 1.0)
     before = np.append(0.0, np.cumsum(crowd * price[order]))[:-1]
@@ -176,15 +181,15 @@ def select(
 
 def possible_profiles(study: Study) -> Codes:
     """All profiles if they can be listed, else those that have rows."""
-    return lattice.all_profiles(study.schema) if study.schema.n_profiles <= MOST_LISTED else study.profiles
+    return lattice.all_profiles(study.schema) if study.schema.n_profiles <= MAX_ENUMERATED_PROFILES else study.profiles
 
 
 def _net(model: Model, codes: Codes) -> FloatArray:
     """P(y_x) - P(y_x') of each profile, NaN for a model that does not know the law."""
-    if not isinstance(model, LawModel):
+    if not model.capabilities.law:
         return np.full(len(codes), np.nan)
     law = model.law(codes)
-    return law.a - law.b
+    return law.p(Y_X) - law.p(Y_X0)
 
 
 def _prices(schema: Schema, codes: Codes, cost: Cost | None) -> FloatArray:
@@ -206,42 +211,40 @@ def _by_merit(merit: FloatArray, tie: FloatArray, share: FloatArray) -> npt.NDAr
     return order[(merit[order] > 0) & (share[order] > 0)]
 
 
-def _left_out(answers: BoundTable, share: FloatArray, enough: npt.NDArray[np.bool_]) -> list[str]:
+def _left_out(answers: BoundTable, share: FloatArray, enough: npt.NDArray[np.bool_]) -> list[Note]:
     """Who was not considered, and why."""
     people = {
-        "without an answer": float(share[answers.status != OK].sum()),
-        "with too few rows": float(share[~enough & (answers.status == OK)].sum()),
-        "without any row": 1 - float(share.sum()),
+        "no_answer": float(share[answers.status != OK].sum()),
+        "few_rows": float(share[~enough & (answers.status == OK)].sum()),
+        "no_rows": 1 - float(share.sum()),
     }
     return [
-        f"{percent(size)} of the people have a profile {why} and are not considered"
+        Note("not_considered", {"share": size, "why": why}, "warning")
         for why, size in people.items()
         if size > ROUNDING
     ]
 
 
-def _cautions(answers: BoundTable, order: npt.NDArray[np.intp], treated: FloatArray, net: FloatArray) -> list[str]:
+def _cautions(answers: BoundTable, order: npt.NDArray[np.intp], treated: FloatArray, net: FloatArray) -> list[Note]:
     """What may be worse than it looks."""
     weights = np.zeros(len(answers))
     weights[order] = treated
     too_high = overestimation(answers, "lower", weights)
     harmed = int(((net < 0) & (treated > 0)).sum())
-    told = [NOT_KNOWN] if too_high is None else []
+    notes = [NOT_KNOWN] if too_high is None else []
     if too_high is not None and too_high >= LEAST_TOLD and treated.any():
-        told.append(
-            f"being the best of many, the lower bounds of those treated are about {too_high:.3f} too high on average, "
-            f"{too_high * treated.sum():,.4g} in all"
-        )
+        notes.append(Note("winners_curse", {"too_high": too_high, "in_all": too_high * treated.sum()}, "warning"))
     if harmed:
-        told.append(f"of the profiles treated, {harmed:,} would have fewer respond than untreated: more are harmed")
-    return told
+        notes.append(Note("harm_among_treated", {"profiles": harmed}, "warning"))
+    return notes
 
 
 def _refuse_no_gain(quantity: str) -> None:
-    if quantity not in GAINS:
+    if find_quantity(quantity).direction != "gain":
+        gains = [one.name for one in QUANTITIES.values() if one.direction == "gain"]
         raise QuantityError(
             f"{quantity} is not what treating a person brings, so a budget cannot be spent for it; use one of "
-            f"{join_names(GAINS)}."
+            f"{join_names(gains)}."
         )
 
 

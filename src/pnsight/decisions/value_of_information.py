@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight._tabular import Tabular
-from pnsight._text import percent
 from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN, Codes
 from pnsight.decisions.rule import NONE, NOT, TREAT, UNCERTAIN, Decisions, decide, decided
 from pnsight.errors import QueryError
+from pnsight.estimands.estimand import Estimand, EstimandLike
 from pnsight.models import Model
+from pnsight.notes import Note
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import BoundTable, plain_numbers
 from pnsight.queries.query import QueryLike, encode, example_query
@@ -52,32 +53,30 @@ class Questions(Tabular):
         return f"as things are: {self.now.words()[0]}"
 
     @property
-    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
+    def notes(self) -> tuple[Note, ...]:  # type: ignore[override]
         """Which question to ask, or why none; and what a reader of the answers should know."""
         return (self.advice, *self.now.answers.notes)
 
     @property
-    def advice(self) -> str:
+    def advice(self) -> Note:
         """Which question to ask, or why none."""
         columns = self.columns()
         if not columns["covariate"]:
-            return "every covariate is known: there is nothing to ask"
+            return Note("everything_known")
         best = columns["changes"][0]
         if best is None:
-            return "nobody fits this description, so how likely an answer is cannot be said"
+            return Note("nobody_described")
         if best < NEVER:
-            return "no single question would change the decision"
-        often = "it always" if best > 1 - NEVER else f"in {percent(best)} of cases it"
-        return f"ask for {columns['covariate'][0]} first: {often} {self._effect(columns)}"
+            return Note("no_question_helps")
+        likely = {"probability": best, "always": best > 1 - NEVER}
+        return Note("ask_first", {"covariate": columns["covariate"][0], **likely, "effect": self._effect(columns)})
 
     def _effect(self, columns: Mapping[str, Sequence[Any]]) -> str:
-        """What the first question does to the decision where it changes it."""
+        """What the first question does to the decision where it changes it: settles, unsettles or changes it."""
         now, changes = str(self.now.decision[0]), columns["changes"][0]
         if now == UNCERTAIN:
-            return "settles the decision"
-        if now != NONE and columns[UNCERTAIN][0] > changes - NEVER:
-            return "makes the decision uncertain"
-        return "changes the decision"
+            return "settles"
+        return "unsettles" if now != NONE and columns[UNCERTAIN][0] > changes - NEVER else "changes"
 
     def columns(self) -> dict[str, list[Any]]:
         """One row a question, those most likely to change the decision first.
@@ -121,7 +120,12 @@ class Questions(Tabular):
 
 
 def ask(
-    model: Model, query: QueryLike = None, threshold: float | None = None, cautious: bool = False, **options: Any
+    model: Model,
+    query: QueryLike = None,
+    threshold: float | None = None,
+    cautious: bool = False,
+    quantity: EstimandLike = None,
+    **options: Any,
 ) -> Questions:
     """What the decision for one query would be, if one more covariate were known, and how likely that is.
 
@@ -129,21 +133,22 @@ def ask(
     further arguments of `model.bounds`.
     """
     codes = _one(model, query)
-    return ask_beyond(model, codes, model.bounds(codes, **options), threshold, cautious, **options)
+    asked = model.estimand(quantity, **options)
+    return ask_beyond(model, codes, model.bounds(codes, asked), threshold, cautious, asked)
 
 
 def ask_beyond(
     model: Model,
     codes: Codes,
     answer: BoundTable,
-    threshold: float | None = None,
-    cautious: bool = False,
-    **options: Any,
+    threshold: float | None,
+    cautious: bool,
+    estimand: Estimand,
 ) -> Questions:
     """The same where the answer to the query itself, given as codes of shape (1, covariates), is known already."""
     more, open_places = _one_more_known(model.schema.shape, codes)
-    after = decide(model, more, threshold, cautious, **options)
-    shares = model.shares(more, options.get("population"))
+    after = decide(model, more, threshold, cautious, estimand)
+    shares = model.shares(more, estimand.population)
     covariates = [model.schema.covariates[j] for j in open_places]
     levels = [covariate.levels[row[j]] for covariate, row, j in zip(covariates, more, open_places, strict=True)]
     return Questions(
@@ -156,7 +161,12 @@ def ask_beyond(
 
 
 def left_open(
-    model: Model, query: QueryLike = None, threshold: float | None = None, cautious: bool = False, **options: Any
+    model: Model,
+    query: QueryLike = None,
+    threshold: float | None = None,
+    cautious: bool = False,
+    quantity: EstimandLike = None,
+    **options: Any,
 ) -> Decisions:
     """The decision for one query, then with each covariate that it fixes left open in turn.
 
@@ -164,7 +174,7 @@ def left_open(
     """
     codes = _one(model, query)
     fixed = np.flatnonzero(codes[0] != OPEN)
-    answers = model.bounds(lattice.query_and_parents(codes[0]), **options)
+    answers = model.bounds(lattice.query_and_parents(codes[0]), quantity, **options)
     kept = {"left_open": ["", *(model.schema.names[j] for j in fixed)]}
     return decided(replace(answers, kept=kept), threshold, cautious)
 

@@ -7,12 +7,13 @@ from typing import Literal
 import numpy as np
 
 from pnsight._typing import FloatArray
+from pnsight.notes import Note
 from pnsight.queries.bound_table import BoundTable
 
 LEAST_TOLD = 0.0005
 """An overestimation below this is not told: it is 0.000 in the digits that are shown."""
 
-NOT_KNOWN = "this model gives no intervals: how far the best of many are overestimated is not known"
+NOT_KNOWN = Note("overestimation_unknown", severity="warning")
 
 
 def overestimation(answers: BoundTable, end: Literal["lower", "upper"], weights: FloatArray) -> float | None:

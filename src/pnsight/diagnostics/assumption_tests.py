@@ -1,8 +1,8 @@
-"""Whether a study contradicts an assumption: what the assumption implies, looked at for everyone and in subgroups.
+"""Tests of assumptions: what an assumption implies, tested for everyone and in subgroups.
 
 Within every profile, ``monotone`` implies P(y_x') <= P(y) <= P(y_x), and ``exogenous`` that P(y|x) = P(y_x) and
 P(y|x') = P(y_x'), which is two inequalities each; both together, that the treated of both tables respond at least as
-often as the untreated. These are all that data can show of them. How they are compared is in `comparisons`.
+often as the untreated. These are all that data can show of them. How they are compared is in `subgroup_tests`.
 """
 
 from __future__ import annotations
@@ -14,30 +14,50 @@ import numpy as np
 
 from pnsight.data.schema import OPEN, Codes
 from pnsight.data.study import Study
-from pnsight.diagnostics.inequalities import ASSIGNED, RESPONDED, RESPONDED_IF_CHOSEN, RESPONDED_IN_ALL, Claim
+from pnsight.data.two_by_two import Y_X, Y_X0
+from pnsight.diagnostics.inequalities import (
+    RESPONDED,
+    RESPONDED_IF_CHOSEN,
+    RESPONDED_IN_ALL,
+    Inequality,
+    cell_proportion,
+)
 from pnsight.diagnostics.subgroup_tests import Comparisons
 from pnsight.errors import AssumptionError
-from pnsight.estimands.assumptions import ASSUMPTIONS, EXOGENOUS, MONOTONE, AssumeLike, read_assumptions
+from pnsight.estimands.assumptions import EXOGENOUS, MONOTONE, AssumeLike, read_assumptions
+from pnsight.notes import Note
 
-_TREATED, _UNTREATED = ASSIGNED[0], ASSIGNED[2]
+_TREATED, _UNTREATED = cell_proportion(Y_X), cell_proportion(Y_X0)
 _CHOSE, _DID_NOT = RESPONDED_IF_CHOSEN
 
 
-def implied(assume: Sequence[str], experiment_alone: bool = False) -> tuple[Claim, ...]:
-    """What the assumptions imply that the tables at hand can contradict."""
+def implied(assume: Sequence[str], experiment_alone: bool = False) -> tuple[Inequality, ...]:
+    """What assumptions imply that the tables at hand can contradict.
+
+    Parameters
+    ----------
+    assume
+        Names of assumptions.
+    experiment_alone
+        Whether there is no observational table.
+
+    Returns
+    -------
+    inequalities that hold in every profile of a population that the assumptions hold of
+    """
     return tuple(_implied(assume, experiment_alone))
 
 
-def _implied(assume: Sequence[str], experiment_alone: bool) -> Iterator[Claim]:
+def _implied(assume: Sequence[str], experiment_alone: bool) -> Iterator[Inequality]:
     if MONOTONE in assume:
-        yield Claim(_UNTREATED, _TREATED)
+        yield Inequality(_UNTREATED, _TREATED)
     if MONOTONE in assume and not experiment_alone:
-        yield from (Claim(RESPONDED, _TREATED), Claim(_UNTREATED, RESPONDED))
+        yield from (Inequality(RESPONDED, _TREATED), Inequality(_UNTREATED, RESPONDED))
     if EXOGENOUS in assume and not experiment_alone:
         for chosen, assigned in ((_CHOSE, _TREATED), (_DID_NOT, _UNTREATED)):
-            yield from (Claim(chosen, assigned), Claim(assigned, chosen))
+            yield from (Inequality(chosen, assigned), Inequality(assigned, chosen))
     if MONOTONE in assume and EXOGENOUS in assume and not experiment_alone:
-        yield Claim(*reversed(RESPONDED_IN_ALL))
+        yield Inequality(*reversed(RESPONDED_IN_ALL))
 
 
 @dataclass(frozen=True)
@@ -56,61 +76,83 @@ class AssumptionTest:
     @property
     def contradicted(self) -> bool:
         """Whether any subgroup contradicts the assumptions by more than chance explains."""
-        return bool(self.found.named)
+        return bool(self.found.reported)
 
     def contradictions(self, codes: Codes) -> list[int]:
-        """Which of the contradictions named are about people of these queries, shape (queries, covariates).
+        """Which of the contradictions reported are about people of these queries, shape (queries, covariates).
 
         A query is concerned if somebody could be both in it and in the subgroup.
         """
-        return [which for which, group in enumerate(self.found.named_codes) if _overlap(codes, group).any()]
+        return [which for which, group in enumerate(self.found.reported_codes) if _overlap(codes, group).any()]
 
-    def note(self, codes: Codes) -> str:
-        """What was assumed and how it stands up for the people of these queries; refused where it is contradicted."""
-        concerned = self.contradictions(codes)
-        if concerned or not self.found.all_named:
+    def note(self, codes: Codes) -> Note:
+        """What was assumed and how it stands up for the people of these queries.
+
+        Parameters
+        ----------
+        codes : shape (queries, covariates)
+            Queries.
+
+        Returns
+        -------
+        a note; `AssumptionError` is raised where the study contradicts the assumptions
+        """
+        concerned, found = self.contradictions(codes), self.found
+        if concerned or not found.all_reported:
             raise AssumptionError(self._refusal(concerned or [0]))
-        if not self.found.queries:
-            return f"{self._assumed}; nothing in the tables could contradict it, as no profile has rows on both sides"
-        outcome = f"not contradicted in {self.found.extent}; {self.found.power}"
+        assumed = {"assumed": self.assume, **found.extent}
+        if not found.queries:
+            return Note("assumption_untestable", {"assumed": self.assume})
         if self.contradicted:
-            others = "; ".join(self.found.named_groups)
-            outcome = f"not contradicted for those asked about, among {self.found.extent}, but for {others}"
-        return f"{self._assumed}; {outcome}"
+            return Note("assumption_contradicted_elsewhere", {**assumed, "elsewhere": found.reported_groups}, "warning")
+        return Note("assumption_not_contradicted", {**assumed, "detectable": found.minimum_detectable})
 
-    @property
-    def _assumed(self) -> str:
-        return "assumed: " + " and ".join(f"{name} ({ASSUMPTIONS[name]})" for name in self.assume)
-
-    def _refusal(self, concerned: list[int]) -> str:
-        first = concerned[0]
-        at = self.found.named[first]
-        others = [self.found.named_groups[which] for which in concerned[1:]]
-        others += [] if self.found.all_named else ["more subgroups"]
-        adjusted = f"{self.found.adjusted[at]:.2g}" if self.found.adjusted[at] > 0 else "below 1e-300"
-        also = f" Also: {'; '.join(others)}." if others else ""
-        return (
-            f"{self._assumed}. The tables contradict it, as it implies {self.found.claims[at]}. "
-            f"{self.found.told(first)} P-value, corrected for {len(self.found.queries):,} comparisons: {adjusted}."
-            f"{also} Leave the assumption out{', or ask about other people' if self._others_may_be_asked else ''}."
+    def _refusal(self, concerned: list[int]) -> Note:
+        first, found = concerned[0], self.found
+        at = found.reported[first]
+        return Note(
+            "assumption_contradicted",
+            {
+                "assumed": self.assume,
+                "implies": str(found.inequalities[at]),
+                "found": found.describe(first).values,
+                "comparisons": found.extent["comparisons"],
+                "adjusted": found.adjusted[at],
+                "also": [found.reported_groups[which] for which in concerned[1:]],
+                "more": not found.all_reported,
+                "others_may_be_asked": self._others_may_be_asked,
+            },
+            "failure",
         )
 
     @property
     def _others_may_be_asked(self) -> bool:
         """Whether there are people whom none of the contradictions concerns."""
-        return self.found.all_named and not (self.found.named_codes == OPEN).all(axis=1).any()
+        return self.found.all_reported and not (self.found.reported_codes == OPEN).all(axis=1).any()
 
 
 def assumptions_of(study: Study, assume: AssumeLike) -> AssumptionTest:
-    """Compare what the assumptions imply with the tables of a study, in every subgroup that has rows enough."""
+    """Test assumptions: what they imply against the tables of a study, in every subgroup that has rows enough.
+
+    Parameters
+    ----------
+    study
+        The tables.
+    assume
+        The name of an assumption, or several.
+
+    Returns
+    -------
+    what the study says about them
+    """
     names = read_assumptions(assume)
-    claims = implied(names, study.observational is None)
-    if not claims:
+    inequalities = implied(names, study.observational is None)
+    if not inequalities:
         raise AssumptionError(
             f"{' and '.join(map(repr, names)) or 'nothing'} was assumed, of which an experiment alone shows nothing; "
             "leave the assumption out, or fit with an observational table."
         )
-    return AssumptionTest(names, Comparisons.of(study, claims))
+    return AssumptionTest(names, Comparisons.of(study, inequalities))
 
 
 def _overlap(codes: Codes, group: Codes) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

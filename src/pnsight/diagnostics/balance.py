@@ -1,8 +1,8 @@
-"""Whether treatment in the experiment was drawn by lot, so that who people are says nothing about it.
+"""Balance: whether treatment in the experiment was randomised, so that who people are says nothing about it.
 
-A trial may draw with another chance in another stratum. So where treatment is predictable, covariates that explain it
-are sought one after the other, and what is left is tested within their levels: a few that explain everything are
-taken for an allocation by them, and more than a few for treatment that was chosen.
+A trial may randomise with another probability in another stratum. So where treatment is predictable, covariates that
+explain it are sought one after the other, and what is left is tested within their levels: a few that explain everything
+are taken for an allocation by them, and more than a few for treatment that was chosen.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from pnsight._text import as_records, percent
+from pnsight._text import as_records
 from pnsight._typing import FloatArray
 from pnsight.data.profiles import distinct_profiles
 from pnsight.data.schema import Codes, Schema
 from pnsight.data.study import Study
-from pnsight.diagnostics.covariate_differences import Contrast, combined, contrast, place
-from pnsight.diagnostics.stratified_chi2 import Association, Places, association
-from pnsight.diagnostics.verdict import FAILED, FALSE_ALARMS, OK, WARNING, Verdict
-from pnsight.errors import join_names
+from pnsight.data.two_by_two import CONTROL, TREATED
+from pnsight.diagnostics.covariate_differences import Contrast, cell_index, combined, contrast
+from pnsight.diagnostics.stratified_chi2 import Association, CellIndex, association
+from pnsight.diagnostics.verdict import FAILED, FAMILYWISE_ALPHA, OK, WARNING, Verdict, verdict
 
-MOST_ALLOCATING = 3
+MAX_STRATIFICATION_COVARIATES = 3
 """A trial is taken to be stratified by no more covariates than this."""
 
-_MOST_PREDICTABLE = 0.1  # correlation of treatment with its best prediction from the whole profile
-_LEAST_ROWS = 20
-_MOST_ONE_ARMED = 0.5
+_MAX_PREDICTABLE = 0.1  # correlation of treatment with its best prediction from the whole profile
+_MIN_ROWS = 20
+_MAX_POSITIVITY_VIOLATION = 0.5
 
 
 @dataclass(frozen=True)
@@ -39,63 +39,57 @@ class Balance:
     contrast : treated against untreated, covariate by covariate
     least_treated, most_treated : shape (covariates,)
         The smallest and largest share treated at any level.
-    allocating : covariates that allocation differs by
+    stratification_covariates : covariates that allocation differs by
     unexplained : covariates that predict treatment also within the levels of those
     combinations : adjusted p-value of combinations of covariates predicting treatment within those levels
-    one_armed : share of people at levels of those covariates where all have the same treatment
+    positivity_violation : share of people at levels of those covariates where all have the same treatment
     """
 
     contrast: Contrast
     least_treated: FloatArray
     most_treated: FloatArray
-    allocating: tuple[str, ...]
+    stratification_covariates: tuple[str, ...]
     unexplained: tuple[str, ...]
     combinations: float
-    one_armed: float
+    positivity_violation: float
 
     @property
     def verdict(self) -> Verdict:
         """Failed if treatment looks chosen, or is all the same at most levels it is allocated by."""
-        if not self.contrast.covariates:
-            return Verdict(OK, "no covariates, so nothing that could predict treatment.")
-        if not self.allocating and self.combinations >= FALSE_ALARMS:
-            return Verdict(OK, f"covariates do not predict treatment ({self.contrast.evidence}).")
-        if self.unexplained and self.contrast.together.size >= _MOST_PREDICTABLE:
-            return Verdict(FAILED, self._chosen())
-        if self.one_armed > _MOST_ONE_ARMED:
-            levels = f"{percent(self.one_armed)} of people are at levels of {join_names(self.allocating)}"
-            return Verdict(FAILED, f"{levels} where all have the same treatment: it was not drawn by lot.")
-        return Verdict(WARNING, self._differs())
+        found, strata = self.contrast, self.stratification_covariates
+        if not found.covariates:
+            return verdict(OK, "balance_without_covariates")
+        if not strata and self.combinations >= FAMILYWISE_ALPHA:
+            return verdict(OK, "treatment_unpredictable", tests=found.tests, smallest=found.smallest)
+        if self.unexplained and found.together.size >= _MAX_PREDICTABLE:
+            return verdict(FAILED, "treatment_chosen", stratification=strata, unexplained=self.unexplained)
+        if self.positivity_violation > _MAX_POSITIVITY_VIOLATION:
+            return verdict(FAILED, "positivity_violated", share=self.positivity_violation, stratification=strata)
+        if not strata:
+            return verdict(WARNING, "allocation_by_combinations", p_value=self.combinations)
+        return self._allocation_differs()
 
-    def _chosen(self) -> str:
-        return (
-            f"treatment depends on {join_names(self.allocating)} and, among people alike in those, on "
-            f"{join_names(self.unexplained)}: it looks chosen, not drawn by lot. Are the tables in the right order?"
+    def _allocation_differs(self) -> Verdict:
+        shares = zip(self.contrast.covariates, self.least_treated, self.most_treated, strict=True)
+        return verdict(
+            WARNING,
+            "allocation_differs",
+            stratification=[
+                {"covariate": name, "least": least, "most": most}
+                for name, least, most in shares
+                if name in self.stratification_covariates
+            ],
+            unexplained=self.unexplained,
+            explained=not self.unexplained and self.combinations >= FAMILYWISE_ALPHA,
+            one_armed=self.positivity_violation,
         )
-
-    def _differs(self) -> str:
-        if not self.allocating:
-            return (
-                f"allocation seems to differ between combinations of covariates (p = {self.combinations:.2g}, "
-                "corrected), though by none alone."
-            )
-        shares = [
-            f"{name} (share treated {self.least_treated[j]:.2f} to {self.most_treated[j]:.2f})"
-            for j, name in enumerate(self.contrast.covariates)
-            if name in self.allocating
-        ]
-        text = f"allocation differs by {join_names(shares)}"
-        if self.unexplained:
-            text += f", and a little by {join_names(self.unexplained)}"
-        if not self.unexplained and self.combinations >= FALSE_ALARMS:
-            text += "; given that, covariates do not predict treatment"
-        if self.one_armed:
-            text += f"; {percent(self.one_armed)} of people are at levels where all have the same treatment"
-        return f"{text}. Fix {join_names(self.allocating)} in queries: rows pooled over it mislead."
 
     def columns(self) -> dict[str, list[Any]]:
         """One row a covariate."""
-        roles = {**dict.fromkeys(self.allocating, "allocating"), **dict.fromkeys(self.unexplained, "unexplained")}
+        roles = {
+            **dict.fromkeys(self.stratification_covariates, "allocating"),
+            **dict.fromkeys(self.unexplained, "unexplained"),
+        }
         return {
             **self.contrast.columns(),
             "least_treated": self.least_treated.tolist(),
@@ -108,17 +102,27 @@ class Balance:
         return {
             **self.contrast.details(),
             "covariates": as_records(self.columns()),
-            "allocating": list(self.allocating),
+            "allocating": list(self.stratification_covariates),
             "unexplained": list(self.unexplained),
             "combinations": self.combinations,
-            "one_armed": self.one_armed,
+            "one_armed": self.positivity_violation,
         }
 
 
 def balance_of(study: Study) -> Balance:
-    """Look for what predicts treatment in the experiment."""
+    """Balance of a study: what predicts treatment in its experiment.
+
+    Parameters
+    ----------
+    study
+        The experiment, with an observational table or without.
+
+    Returns
+    -------
+    differences between the arms, and the covariates that allocation differs by
+    """
     schema, profiles = study.schema, study.profiles
-    arms = study.experimental.reshape(-1, 2, 2).sum(axis=2)
+    arms = np.stack([study.counts[:, study.structure.group(arm)].sum(axis=1) for arm in (TREATED, CONTROL)], axis=1)
     found = contrast(schema, profiles, arms)
     allocating, left = _explain(schema, profiles, arms, found.tests)
     strata = _strata(schema, profiles, allocating)
@@ -127,47 +131,47 @@ def balance_of(study: Study) -> Balance:
         contrast=found,
         least_treated=treated[:, 0],
         most_treated=treated[:, 1],
-        allocating=tuple(schema.names[j] for j in allocating),
+        stratification_covariates=tuple(schema.names[j] for j in allocating),
         unexplained=tuple(schema.names[j] for j in left),
         combinations=min(1.0, combined(schema, profiles, arms, strata).p_value * found.tests),
-        one_armed=_one_armed(arms, strata) if allocating else 0.0,
+        positivity_violation=_positivity_violation(arms, strata) if allocating else 0.0,
     )
 
 
-def _explain(schema: Schema, profiles: Codes, arms: FloatArray, looks: int) -> tuple[list[int], dict[int, Association]]:
+def _explain(schema: Schema, profiles: Codes, arms: FloatArray, tests: int) -> tuple[list[int], dict[int, Association]]:
     """Covariates that allocation differs by, and those that predict treatment even so."""
     chosen: list[int] = []
     while True:
-        left = _predictors(schema, profiles, arms, looks, chosen)
-        if not left or len(chosen) == MOST_ALLOCATING:
-            return (chosen if left else _needed(schema, profiles, arms, looks, chosen)), left
+        left = _predictors(schema, profiles, arms, tests, chosen)
+        if not left or len(chosen) == MAX_STRATIFICATION_COVARIATES:
+            return (chosen if left else _backward_eliminate(schema, profiles, arms, tests, chosen)), left
         chosen.append(max(left, key=lambda j: left[j].excess))
 
 
 def _predictors(
-    schema: Schema, profiles: Codes, arms: FloatArray, looks: int, given: list[int]
+    schema: Schema, profiles: Codes, arms: FloatArray, tests: int, given: list[int]
 ) -> dict[int, Association]:
     """Covariates that predict treatment among people who are alike in the given ones."""
     strata = _strata(schema, profiles, given)
     others = [j for j in range(len(schema.names)) if j not in given]
-    found = {j: association(arms, place(profiles[:, j]), strata) for j in others}
-    return {j: one for j, one in found.items() if _surprising(one, looks)}
+    found = {j: association(arms, cell_index(profiles[:, j]), strata) for j in others}
+    return {j: one for j, one in found.items() if _surprising(one, tests)}
 
 
-def _needed(schema: Schema, profiles: Codes, arms: FloatArray, looks: int, chosen: list[int]) -> list[int]:
+def _backward_eliminate(schema: Schema, profiles: Codes, arms: FloatArray, tests: int, chosen: list[int]) -> list[int]:
     """Without those that a covariate chosen later has made idle."""
     for j in chosen:
         rest = [other for other in chosen if other != j]
-        if j not in _predictors(schema, profiles, arms, looks, rest):
-            return _needed(schema, profiles, arms, looks, rest)
+        if j not in _predictors(schema, profiles, arms, tests, rest):
+            return _backward_eliminate(schema, profiles, arms, tests, rest)
     return chosen
 
 
-def _surprising(one: Association, looks: int) -> bool:
-    return one.p_value * looks < FALSE_ALARMS
+def _surprising(one: Association, tests: int) -> bool:
+    return one.p_value * tests < FAMILYWISE_ALPHA
 
 
-def _strata(schema: Schema, profiles: Codes, given: list[int]) -> Places:
+def _strata(schema: Schema, profiles: Codes, given: list[int]) -> CellIndex:
     """People who are alike in the given covariates have the same number."""
     part = Schema(tuple(schema.covariates[j] for j in given))
     return distinct_profiles(part, profiles[:, given])[1]
@@ -181,9 +185,9 @@ def _treated_range(arms: FloatArray, codes: Codes) -> tuple[float, float]:
     return (float(shares.min()), float(shares.max())) if len(shares) else (np.nan, np.nan)
 
 
-def _one_armed(arms: FloatArray, strata: Places) -> float:
+def _positivity_violation(arms: FloatArray, strata: CellIndex) -> float:
     """Share of people in strata of some size where all have the same treatment."""
     treated, untreated = (np.bincount(strata, weights=arm) for arm in arms.T)
     rows = treated + untreated
-    alike = (np.minimum(treated, untreated) == 0) & (rows >= _LEAST_ROWS)
+    alike = (np.minimum(treated, untreated) == 0) & (rows >= _MIN_ROWS)
     return float(rows[alike].sum() / max(rows.sum(), 1.0))

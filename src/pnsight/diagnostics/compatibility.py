@@ -1,39 +1,66 @@
-"""Whether any population fits both tables: four inequalities, looked at for everyone and in subgroups.
+"""Compatibility of the tables: whether any population fits both, by four inequalities for everyone and in subgroups.
 
 A law is possible iff, for each treatment and each outcome, those who chose the treatment and show the outcome are no
 more than those who show it when all are assigned the treatment: P(x,y) <= P(y_x), and so on (`INEQUALITIES`). How they
-are compared is in `comparisons`.
+are compared is in `subgroup_tests`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import astuple
 from typing import Any
 
 import numpy as np
 
-from pnsight._text import as_records, percent
+from pnsight._text import as_records
 from pnsight._typing import FloatArray
+from pnsight.data.structure import Structure
 from pnsight.data.study import Study
-from pnsight.diagnostics.inequalities import ASSIGNED, CHOSEN, Claim
+from pnsight.data.two_by_two import TWO_BY_TWO
+from pnsight.diagnostics.inequalities import Inequality, Proportion, cell_proportion
 from pnsight.diagnostics.subgroup_tests import Comparisons
-from pnsight.diagnostics.verdict import FAILED, OK, WARNING, Verdict
+from pnsight.diagnostics.verdict import FAILED, OK, WARNING, Verdict, verdict
+from pnsight.estimands.compiled import coherence_terms
+from pnsight.notes import Note
 from pnsight.queries.bound_table import plain_counts
 
-INEQUALITIES = tuple(Claim(chosen, assigned) for chosen, assigned in zip(CHOSEN, ASSIGNED, strict=True))
-"""What holds in every population, in the order of `law.COUNT_CELLS`."""
+
+def compatibility_inequalities(structure: Structure) -> tuple[Inequality, ...]:
+    """Coherence inequalities between two tables, as compiled, that compare one cell of each.
+
+    Parameters
+    ----------
+    structure
+        Two tables.
+
+    Returns
+    -------
+    In the order of the observational cells.
+    """
+    found = {}
+    for row, constant in zip(*astuple(coherence_terms(structure)), strict=True):
+        if not constant and sorted(row[row != 0]) == [-1, 1]:
+            found[int(np.argmin(row))] = Inequality(
+                *(_proportion(structure, at) for at in (row.argmin(), row.argmax()))
+            )
+    return tuple(found[column] for column in sorted(found))
+
+
+def _proportion(structure: Structure, column: int) -> Proportion:
+    return cell_proportion(structure.cells[column].name)
+
+
+INEQUALITIES = compatibility_inequalities(TWO_BY_TWO)
+"""What holds in every population, in the order of the observational cells."""
 
 BROKEN = "broken"
 
-_LEAST_COMPARED = 0.5
+_MIN_COMPARED = 0.5
 
 
 class Coherence(Comparisons):
     """Comparisons of the two tables, one for each subgroup and inequality."""
-
-    @property
-    def inequalities(self) -> tuple[str, ...]:
-        """Which of `INEQUALITIES` is compared."""
-        return tuple(map(str, self.claims))
 
     @property
     def rows_experimental(self) -> FloatArray:
@@ -48,31 +75,32 @@ class Coherence(Comparisons):
     @property
     def verdict(self) -> Verdict:
         """Failed if some subgroup breaks an inequality; a warning if too little could be compared."""
-        if self.named:
-            others = f" Also: {'; '.join(self.named_groups[1:])}." if self.named[1:] else ""
-            return Verdict(FAILED, f"no population fits both tables. {self.worst}{others} {self._extent()}")
+        if self.reported:
+            return verdict(FAILED, "no_population_fits", *self._contradictions())
         if not self.queries:
-            return Verdict(WARNING, "nothing could be compared: no profile has rows in both tables.")
-        text = f"no contradiction in {self.extent}; {self.power}."
-        if self.pairs_left_out:
-            text += " Pairs of covariates were too many to look at."
-        if self.compared < _LEAST_COMPARED:
-            shared = f"{percent(self.compared)} of the rows are in profiles that both tables have"
-            text += f" But only {shared}: check again with fewer covariates."
-        return Verdict(WARNING if self.compared < _LEAST_COMPARED else OK, text)
+            return verdict(WARNING, "nothing_compared")
+        more = [Note("pairs_not_compared")] if self.pairs_left_out else []
+        little = self.compared < _MIN_COMPARED
+        if little:
+            more.append(Note("little_compared", {"share": self.compared}, "warning"))
+        values = {**self.extent, "detectable": self.minimum_detectable}
+        return verdict(WARNING if little else OK, "no_contradiction", *more, **values)
 
-    def _extent(self) -> str:
+    def _contradictions(self) -> Iterator[Note]:
+        yield self.worst
+        if self.reported[1:]:
+            yield Note("also_contradicted", {"groups": self.reported_groups[1:]}, "failure")
         broken = {query for query, flag in zip(self.queries, self.broken, strict=True) if flag}
-        return f"Subgroups that break an inequality: {len(broken):,} of {len(set(self.queries)):,}."
+        yield Note("subgroups_contradicted", {"broken": len(broken), "subgroups": self.extent["subgroups"]}, "failure")
 
     @property
-    def worst(self) -> str:
-        """The most certain contradiction, in one sentence."""
-        return self.told(0)
+    def worst(self) -> Note:
+        """The most certain contradiction."""
+        return self.describe(0)
 
-    def named_columns(self) -> dict[str, list[Any]]:
-        """Every inequality that a named subgroup breaks, with the subgroup in words."""
-        words = {self.queries[at]: group for at, group in zip(self.named, self.named_groups, strict=True)}
+    def reported_columns(self) -> dict[str, list[Any]]:
+        """Every inequality that a reported subgroup breaks, with the subgroup in words."""
+        words = {self.queries[at]: group for at, group in zip(self.reported, self.reported_groups, strict=True)}
         rows = [row for query in words for row in np.flatnonzero(self.broken) if self.queries[row] == query]
         columns = self.columns()
         found = {name: [values[row] for row in rows] for name, values in columns.items()}
@@ -80,7 +108,7 @@ class Coherence(Comparisons):
 
     def columns(self) -> dict[str, list[Any]]:
         """One row a comparison."""
-        words = {"query": self.queries, "kind": self.kinds, "inequality": self.inequalities}
+        words = {"query": self.queries, "kind": self.kinds, "inequality": map(str, self.inequalities)}
         rows = {name: plain_counts(getattr(self, name)) for name in ("rows_experimental", "rows_observational")}
         shares = {"experimental": self.right, "observational": self.left}
         tests = ("excess", "low", "high", "score", "p_value", "adjusted")
@@ -103,11 +131,21 @@ class Coherence(Comparisons):
         return {
             "compared": self.compared,
             "pairs_left_out": self.pairs_left_out,
-            "named": [comparisons[at] for at in self.named],
+            "named": [comparisons[at] for at in self.reported],
             "comparisons": comparisons,
         }
 
 
 def coherence_of(study: Study) -> Coherence | None:
-    """Compare the two tables of a study; None for an experiment alone."""
+    """Compatibility of the two tables of a study.
+
+    Parameters
+    ----------
+    study
+        Both tables, or an experiment alone.
+
+    Returns
+    -------
+    comparisons for each subgroup and inequality; None for an experiment alone
+    """
     return None if study.observational is None else Coherence.of(study, INEQUALITIES)

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from pnsight._text import as_records, number_of
+from pnsight._text import as_records
 from pnsight._typing import FloatArray
 from pnsight.data.profiles import distinct_profiles
 from pnsight.data.schema import Codes, Schema
-from pnsight.diagnostics.stratified_chi2 import Association, Places, association
-from pnsight.diagnostics.verdict import FALSE_ALARMS, OK
+from pnsight.diagnostics.stratified_chi2 import Association, CellIndex, association
+from pnsight.diagnostics.verdict import FAMILYWISE_ALPHA, OK
 
 DIFFERS = "differs"
 
@@ -54,11 +54,6 @@ class Contrast:
         return float(min(self.together_adjusted, self.adjusted.min(initial=1.0)))
 
     @property
-    def evidence(self) -> str:
-        """The smallest p-value, in words."""
-        return f"smallest p-value of {number_of(self.tests, 'look')}, corrected: {self.smallest:.2g}"
-
-    @property
     def together_adjusted(self) -> float:
         """Adjusted p-value of all covariates jointly."""
         return min(1.0, self.together.p_value * self.tests)
@@ -66,7 +61,7 @@ class Contrast:
     @property
     def differing(self) -> list[int]:
         """Positions of the covariates that differ by more than chance, the most different first."""
-        found = np.flatnonzero(self.adjusted < FALSE_ALARMS)
+        found = np.flatnonzero(self.adjusted < FAMILYWISE_ALPHA)
         return [int(j) for j in found[np.argsort(-self.difference[found], kind="stable")]]
 
     def columns(self) -> dict[str, list[Any]]:
@@ -86,7 +81,7 @@ class Contrast:
             for name, size, _, p_value, adjusted in zip(*self.columns().values(), strict=True)
         ]
         whole = {"kind": "all covariates", "p_value": self.together.p_value, "adjusted": self.together_adjusted}
-        return [{**look, "status": DIFFERS if look["adjusted"] < FALSE_ALARMS else OK} for look in (*found, whole)]
+        return [{**look, "status": DIFFERS if look["adjusted"] < FAMILYWISE_ALPHA else OK} for look in (*found, whole)]
 
     def details(self) -> dict[str, Any]:
         """Everything, as plain data."""
@@ -99,9 +94,21 @@ class Contrast:
 
 
 def contrast(schema: Schema, profiles: Codes, groups: FloatArray) -> Contrast:
-    """Compare two groups, given the people of each profile in either, shape (profiles, 2)."""
+    """Standardised differences of two groups, covariate by covariate.
+
+    Parameters
+    ----------
+    schema, profiles
+        The covariates, and the profiles' codes, shape (profiles, covariates).
+    groups : shape (profiles, 2)
+        People of each profile in either group.
+
+    Returns
+    -------
+    differences with p-values, for each covariate and for all together
+    """
     shares = [_shares(groups, profiles[:, j], levels) for j, levels in enumerate(schema.shape)]
-    p_value = np.array([association(groups, place(profiles[:, j])).p_value for j in range(len(schema.shape))])
+    p_value = np.array([association(groups, cell_index(profiles[:, j])).p_value for j in range(len(schema.shape))])
     return Contrast(
         schema.names,
         np.array([_standardised(share) for share in shares]),
@@ -112,13 +119,37 @@ def contrast(schema: Schema, profiles: Codes, groups: FloatArray) -> Contrast:
     )
 
 
-def combined(schema: Schema, profiles: Codes, groups: FloatArray, strata: Places | None = None) -> Association:
-    """Whether the whole profile says which group a person is in, beyond the stratum."""
+def combined(schema: Schema, profiles: Codes, groups: FloatArray, strata: CellIndex | None = None) -> Association:
+    """Joint test of all covariates: whether the whole profile says which group a person is in, beyond the stratum.
+
+    Parameters
+    ----------
+    schema, profiles
+        The covariates, and the profiles' codes, shape (profiles, covariates).
+    groups : shape (profiles, 2)
+        People of each profile in either group.
+    strata : shape (profiles,), or None
+        The stratum of each profile; None for one stratum.
+
+    Returns
+    -------
+    the statistic beside what independence makes of it
+    """
     return association(groups, distinct_profiles(schema, profiles)[1], strata)
 
 
-def place(codes: Codes) -> Places:
-    """Codes of one covariate as cells."""
+def cell_index(codes: Codes) -> CellIndex:
+    """Cells of one covariate, for `association`.
+
+    Parameters
+    ----------
+    codes : shape (profiles,)
+        The level of each profile.
+
+    Returns
+    -------
+    the same as indices, shape (profiles,)
+    """
     return codes.astype(np.intp)
 
 

@@ -1,4 +1,4 @@
-"""Whether the two tables describe people in the same mix."""
+"""Covariate shift: whether the two tables describe people in the same mix."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import numpy as np
 
 from pnsight.data.study import Study
 from pnsight.diagnostics.covariate_differences import MATERIAL_DIFFERENCE, MATERIAL_SIZE, Contrast, contrast
-from pnsight.diagnostics.verdict import FALSE_ALARMS, OK, WARNING, Verdict
-from pnsight.errors import join_names
+from pnsight.diagnostics.verdict import FAMILYWISE_ALPHA, OK, WARNING, Verdict, verdict
 
 
 @dataclass(frozen=True)
@@ -23,21 +22,27 @@ class Shift:
         """A warning where the mix differs enough to matter for queries that leave covariates open."""
         found = self.contrast
         if not found.covariates:
-            return Verdict(OK, "no covariates, so nothing the tables could mix differently.")
-        if found.smallest >= FALSE_ALARMS:
-            return Verdict(OK, f"both tables have the same mix of covariates ({found.evidence}).")
-        names = [f"{found.covariates[j]} ({found.difference[j]:.2f})" for j in found.differing]
-        what = f"in {join_names(names)}" if names else "in combinations of covariates, though in none alone"
+            return verdict(OK, "shift_without_covariates")
+        if found.smallest >= FAMILYWISE_ALPHA:
+            return verdict(OK, "same_mix", tests=found.tests, smallest=found.smallest)
+        covariates = [{"covariate": found.covariates[j], "difference": found.difference[j]} for j in found.differing]
         if max([0.0, *found.difference[found.differing]]) < MATERIAL_DIFFERENCE and found.together.size < MATERIAL_SIZE:
-            return Verdict(OK, f"the tables differ {what}, but by little.")
-        return Verdict(
-            WARNING,
-            f"the tables differ {what}. Answers that leave these open depend on whose mix of people is meant.",
-        )
+            return verdict(OK, "small_covariate_shift", covariates=covariates)
+        return verdict(WARNING, "covariate_shift", covariates=covariates)
 
 
 def shift_of(study: Study) -> Shift | None:
-    """Compare the tables' mixes; None for an experiment alone."""
+    """Covariate shift between the tables of a study.
+
+    Parameters
+    ----------
+    study
+        Both tables, or an experiment alone.
+
+    Returns
+    -------
+    how their mixes of covariates differ; None for an experiment alone
+    """
     if study.observational is None:
         return None
     groups = np.stack([study.experimental.sum(axis=1), study.observational.sum(axis=1)], axis=1)

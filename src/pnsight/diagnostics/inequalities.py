@@ -1,4 +1,4 @@
-"""Claims that one share of people is no larger than another, each share counted in a study's cells."""
+"""Inequalities between proportions of people, each proportion counted in a study's cells."""
 
 from __future__ import annotations
 
@@ -8,69 +8,82 @@ from dataclasses import dataclass
 import numpy as np
 
 from pnsight._typing import FloatArray
+from pnsight.data.structure import OBSERVATIONAL
+from pnsight.data.two_by_two import N_X, N_X0, TWO_BY_TWO, X0N, X0Y, XN, XY, Y_X, Y_X0
 from pnsight.diagnostics.mantel_haenszel import Evidence
 
-_EXPERIMENT, _REGISTRY, _BOTH = "in the experiment", "in the observational table", "in both tables together"
+_BOTH = "both"
 
 
 @dataclass(frozen=True)
-class Share:
-    """A share of rows.
+class Proportion:
+    """A proportion of rows.
 
     Attributes
     ----------
     text : in symbols
-    where : the table that shows it, in words
-    counted : cells of `Study.counts` that count
-    among : cells that it is a share of
+    where : the table that shows it, ``experimental``, ``observational`` or ``both``
+    counted : names of the cells that count
+    among : names of the cells that it is a proportion of
     """
 
     text: str
     where: str
-    counted: tuple[int, ...]
-    among: tuple[int, ...]
+    counted: tuple[str, ...]
+    among: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Claim:
-    """That the left share is no larger than the right one; they must not have rows in common."""
+class Inequality:
+    """That the left proportion is no larger than the right one; they must not have rows in common."""
 
-    left: Share
-    right: Share
+    left: Proportion
+    right: Proportion
 
     def __str__(self) -> str:
         return f"{self.left.text} <= {self.right.text}"
 
 
-ASSIGNED = tuple(
-    Share(text, _EXPERIMENT, (cell,), among)
-    for cell, (text, among) in enumerate(
-        (("P(y_x)", (0, 1)), ("P(y'_x)", (0, 1)), ("P(y_x')", (2, 3)), ("P(y'_x')", (2, 3)))
-    )
-)
-"""What the experiment shows, in the order of `law.COUNT_CELLS`."""
+def cell_proportion(name: str) -> Proportion:
+    """The proportion of a group's rows that are in one of its cells, by the cell's name."""
+    group = next(group for group in TWO_BY_TWO.groups if any(cell.name == name for cell in group.cells))
+    return Proportion(f"P({name})", group.table, (name,), tuple(cell.name for cell in group.cells))
 
-CHOSEN = tuple(
-    Share(text, _REGISTRY, (cell,), (4, 5, 6, 7))
-    for cell, text in enumerate(("P(x,y)", "P(x,y')", "P(x',y)", "P(x',y')"), start=4)
-)
-"""What the observational table shows, in the same order."""
 
-RESPONDED = Share("P(y)", _REGISTRY, (4, 6), (4, 5, 6, 7))
-RESPONDED_IF_CHOSEN = Share("P(y|x)", _REGISTRY, (4,), (4, 5)), Share("P(y|x')", _REGISTRY, (6,), (6, 7))
-RESPONDED_IN_ALL = Share("P(y|x)", _BOTH, (0, 4), (0, 1, 4, 5)), Share("P(y|x')", _BOTH, (2, 6), (2, 3, 6, 7))
+RESPONDED = Proportion("P(y)", OBSERVATIONAL, (XY, X0Y), (XY, XN, X0Y, X0N))
+RESPONDED_IF_CHOSEN = (
+    Proportion("P(y|x)", OBSERVATIONAL, (XY,), (XY, XN)),
+    Proportion("P(y|x')", OBSERVATIONAL, (X0Y,), (X0Y, X0N)),
+)
+RESPONDED_IN_ALL = (
+    Proportion("P(y|x)", _BOTH, (Y_X, XY), (Y_X, N_X, XY, XN)),
+    Proportion("P(y|x')", _BOTH, (Y_X0, X0Y), (Y_X0, N_X0, X0Y, X0N)),
+)
 """Shares of the people who responded: of all, of those with and without treatment, of the same in both tables."""
 
 
-def evidence_of(counts: FloatArray, claims: Sequence[Claim]) -> Evidence:
-    """What counts in the layout of `Study.counts` show about each claim, profile by profile."""
+def evidence_of(counts: FloatArray, inequalities: Sequence[Inequality]) -> Evidence:
+    """Evidence about inequalities, profile by profile.
 
-    def sums(cells: Iterable[tuple[int, ...]]) -> FloatArray:
-        return np.stack([counts[:, list(chosen)].sum(axis=1) for chosen in cells], axis=1)
+    Parameters
+    ----------
+    counts : shape (profiles, cells)
+        In the layout of `Study.counts`.
+    inequalities
+        What is to be tested.
 
-    return Evidence.of_shares(
-        sums(claim.left.counted for claim in claims),
-        sums(claim.left.among for claim in claims),
-        sums(claim.right.counted for claim in claims),
-        sums(claim.right.among for claim in claims),
+    Returns
+    -------
+    sums of shape (profiles, inequalities)
+    """
+
+    def sums(cells: Iterable[tuple[str, ...]]) -> FloatArray:
+        columns = ([TWO_BY_TWO.column(name) for name in chosen] for chosen in cells)
+        return np.stack([counts[:, chosen].sum(axis=1) for chosen in columns], axis=1)
+
+    return Evidence.of_proportions(
+        sums(inequality.left.counted for inequality in inequalities),
+        sums(inequality.left.among for inequality in inequalities),
+        sums(inequality.right.counted for inequality in inequalities),
+        sums(inequality.right.among for inequality in inequalities),
     )

@@ -22,15 +22,15 @@ from scipy.special import gammainc, gammaincc, ndtri
 
 from pnsight._typing import FloatArray
 
-_LEAST_SKEWNESS = 1e-6
-_MOST_SKEWNESS = 1.0
+_MIN_SKEWNESS = 1e-6
+_MAX_SKEWNESS = 1.0
 _RAISED = 1.15
-_LEAST_TAIL = 1e-300
+_MIN_TAIL = 1e-300
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """Sums over the profiles of each subgroup; all arrays have shape (subgroups, claims).
+    """Sums over the profiles of each subgroup; all arrays have shape (subgroups, inequalities).
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Evidence:
     weight : sum of N n / t
     left, right : sums of weight times c / N and of weight times s / n
     variance, third : second and third cumulant of their difference at equality
-    slope, level : Sato's variance of the weighted difference is level + slope * difference
+    sato_slope, sato_intercept : Sato's variance of the weighted difference is intercept + slope * difference
     """
 
     rows_left: FloatArray
@@ -48,12 +48,24 @@ class Evidence:
     right: FloatArray
     variance: FloatArray
     third: FloatArray
-    slope: FloatArray
-    level: FloatArray
+    sato_slope: FloatArray
+    sato_intercept: FloatArray
 
     @classmethod
-    def of_shares(cls, c: FloatArray, big_n: FloatArray, s: FloatArray, n: FloatArray) -> Evidence:
-        """From c of N rows on the left and s of n on the right, shape (profiles, claims); zero where N or n is."""
+    def of_proportions(cls, c: FloatArray, big_n: FloatArray, s: FloatArray, n: FloatArray) -> Evidence:
+        """From proportions of each profile; zero where either side has no rows.
+
+        Parameters
+        ----------
+        c, big_n : shape (profiles, inequalities)
+            On the left, c of N rows count.
+        s, n : shape (profiles, inequalities)
+            On the right, s of n rows count.
+
+        Returns
+        -------
+        sums of the same shape, which `over` adds up
+        """
         both = (n > 0) & (big_n > 0) & (n + big_n >= 2)
         c, big_n, s, n = (rows * both for rows in (c, big_n, s, n))
         t = np.where(both, n + big_n, 3.0)  # any number that divides
@@ -67,8 +79,8 @@ class Evidence:
             right=s * big_n / t,
             variance=variance,
             third=variance * (t - 2 * m) * (t - 2 * big_n) / (t * np.maximum(t - 2, 1)),
-            slope=(big_n**2 * s - n**2 * c + n * big_n * (n - big_n) / 2) / t**2,
-            level=(c * (n - s) + s * (big_n - c)) / (2 * t),
+            sato_slope=(big_n**2 * s - n**2 * c + n * big_n * (n - big_n) / 2) / t**2,
+            sato_intercept=(c * (n - s) + s * (big_n - c)) / (2 * t),
         )
 
     def over(self, covers: csr_array) -> Evidence:
@@ -88,7 +100,7 @@ class Evidence:
     @property
     def error(self) -> FloatArray:
         """Standard error of the difference."""
-        variance = self.level + self.slope * np.nan_to_num(self.difference)
+        variance = self.sato_intercept + self.sato_slope * np.nan_to_num(self.difference)
         return self._by_weight(np.sqrt(np.maximum(variance, 0.0)))
 
     @property
@@ -112,16 +124,35 @@ def gamma_score(z: FloatArray, skewness: FloatArray) -> FloatArray:
 
     By the cube root where the law is not too skewed. That fails for few events on very unequal sides; there the tail is
     computed, and raised by a little more than it can fall short of that of whole numbers.
+
+    Parameters
+    ----------
+    z, skewness
+        Standardised values and the skewness of each, of one shape.
+
+    Returns
+    -------
+    scores of the same shape
     """
-    shape = 4 / np.maximum(np.abs(skewness), _MOST_SKEWNESS) ** 2
+    shape = 4 / np.maximum(np.abs(skewness), _MAX_SKEWNESS) ** 2
     beyond = np.maximum(shape + np.sign(skewness) * z * np.sqrt(shape), 0.0)
     tail = np.where(skewness > 0, gammaincc(shape, beyond), gammainc(shape, beyond))
-    exact = -ndtri(np.clip(_RAISED * tail, _LEAST_TAIL, 1.0))
-    return np.where(np.abs(skewness) <= _MOST_SKEWNESS, wilson_hilferty(z, skewness), exact)
+    exact = -ndtri(np.clip(_RAISED * tail, _MIN_TAIL, 1.0))
+    return np.where(np.abs(skewness) <= _MAX_SKEWNESS, wilson_hilferty(z, skewness), exact)
 
 
 def wilson_hilferty(z: FloatArray, skewness: FloatArray) -> FloatArray:
-    """Normal scores of standardised values of a gamma law with that skewness, which may be negative."""
+    """Wilson and Hilferty's cube root: normal scores of standardised values of a gamma law, by its skewness.
+
+    Parameters
+    ----------
+    z, skewness
+        Standardised values and the skewness of each, of one shape; it may be negative.
+
+    Returns
+    -------
+    scores of the same shape
+    """
     side = np.where(skewness < 0, -1.0, 1.0)
-    root = 2 / np.maximum(np.abs(skewness), _LEAST_SKEWNESS)  # of the gamma's shape
+    root = 2 / np.maximum(np.abs(skewness), _MIN_SKEWNESS)  # of the gamma's shape
     return np.asarray(side * 3 * root * (np.cbrt(np.maximum(1 + side * z / root, 0.0)) - 1 + 1 / (9 * root**2)))

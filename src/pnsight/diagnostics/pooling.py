@@ -1,4 +1,4 @@
-"""Whether adding up the rows of a query would compare people who differ."""
+"""Pooling: whether adding up the rows of a query would compare people who differ."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import math
 
 from pnsight._typing import FloatArray
 from pnsight.data.study import Study
+from pnsight.data.two_by_two import CONTROL, TREATED
+from pnsight.notes import WARNING, Note
 
 MATERIAL = 0.1
 """Shares that vary by less than this part of themselves do little harm."""
@@ -14,11 +16,17 @@ _STANDARD_ERRORS = 5.0
 
 
 def unevenness(first: FloatArray, second: FloatArray) -> float:
-    """By what part of itself the share of the smaller group varies from profile to profile, beyond chance.
+    """Overdispersion: by what part of itself the share of the smaller group varies between profiles, beyond chance.
 
-    `first` and `second`, of shape (profiles,), are the rows of two groups. Zero where chance may explain it: the
-    chi-square statistic of equal shares lies within five standard errors of its mean (Haldane's variance, which
-    allows for profiles with few rows).
+    Parameters
+    ----------
+    first, second : shape (profiles,)
+        Rows of two groups.
+
+    Returns
+    -------
+    zero where chance may explain it: the chi-square statistic of equal shares lies within five standard errors of its
+    mean (Haldane's variance, which allows for profiles with few rows)
     """
     rows = first + second
     first, rows = first[rows > 0], rows[rows > 0]
@@ -35,17 +43,24 @@ def unevenness(first: FloatArray, second: FloatArray) -> float:
     return math.sqrt(excess / float(rows.sum()) * (1 - share) / share)
 
 
-def pooling_concerns(study: Study, reweighted: bool = False) -> list[str]:
-    """Why queries that leave covariates open should not simply add up rows; empty when they may.
+def pooling_concerns(study: Study) -> list[Note]:
+    """Why queries that leave covariates open should not simply add up rows.
 
-    Where the experiment was `reweighted` by known probabilities its arms are even already, and noisier than counts.
+    Parameters
+    ----------
+    study
+        Both tables, or an experiment alone. Where it was reweighted by known probabilities of treatment its arms are
+        even already, and noisier than counts, so that they are not compared.
+
+    Returns
+    -------
+    notes of kind ``assignment_varies`` and ``mix_varies`` with the `variation`; empty where rows may be added up
     """
     trial, registry = study.experimental, study.observational
-    arms = 0.0 if reweighted else unevenness(trial[:, :2].sum(axis=1), trial[:, 2:].sum(axis=1))
-    tables = 0.0 if registry is None else unevenness(trial.sum(axis=1), registry.sum(axis=1))
-    found = []
-    if arms >= MATERIAL:
-        found.append(f"the experiment treats some profiles more often than others (shares vary by {arms:.0%})")
-    if tables >= MATERIAL:
-        found.append(f"the two tables mix the covariates differently (shares vary by {tables:.0%})")
-    return found
+    reweighted = any(note.kind == "rows_reweighted" for note in study.notes)
+    arms = (study.counts[:, study.structure.group(arm)].sum(axis=1) for arm in (TREATED, CONTROL))
+    found = {
+        "assignment_varies": 0.0 if reweighted else unevenness(*arms),
+        "mix_varies": 0.0 if registry is None else unevenness(trial.sum(axis=1), registry.sum(axis=1)),
+    }
+    return [Note(kind, {"variation": size}, WARNING) for kind, size in found.items() if size >= MATERIAL]

@@ -8,14 +8,15 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from pnsight import _markup as markup
-from pnsight._text import format_table, number_of
+from pnsight._text import format_table
 from pnsight.data.study import Study
 from pnsight.diagnostics.balance import Balance, balance_of
 from pnsight.diagnostics.compatibility import Coherence, coherence_of
 from pnsight.diagnostics.covariate_differences import Contrast
 from pnsight.diagnostics.covariate_shift import Shift, shift_of
 from pnsight.diagnostics.support import Support, support_of
-from pnsight.diagnostics.verdict import FAILED, FALSE_ALARMS, SIGNS, WARNING, Verdict
+from pnsight.diagnostics.verdict import FAILED, FAMILYWISE_ALPHA, SIGNS, WARNING, Verdict
+from pnsight.notes import Note
 
 LOOKS = (
     "part",
@@ -43,7 +44,7 @@ class Check:
     Attributes
     ----------
     support : how many people and queries have enough rows
-    balance : whether treatment in the experiment was drawn by lot
+    balance : whether treatment in the experiment was randomised
     shift : how the tables' mixes of covariates differ; None for an experiment alone
     coherence : whether any population fits both tables; None for an experiment alone
     """
@@ -69,14 +70,16 @@ class Check:
         return all(verdict.status != FAILED for verdict in self.verdicts.values())
 
     @property
-    def summary(self) -> str:
-        """The overall verdict, in one sentence."""
+    def conclusion(self) -> Note:
+        """The overall verdict: which parts failed and which warn."""
         found = {name: verdict.status for name, verdict in self.verdicts.items()}
         failed, warned = ([name for name in found if found[name] == status] for status in (FAILED, WARNING))
-        warnings = f"{number_of(len(warned), 'warning')} ({', '.join(warned)})"
-        if failed:
-            return f"Not usable as it is: {' and '.join(failed)} failed{f'; {warnings}' if warned else ''}."
-        return f"Usable{f', with {warnings}' if warned else ''}."
+        return Note("check_summary", {"failed": failed, "warned": warned}, "failure" if failed else "info")
+
+    @property
+    def summary(self) -> str:
+        """The overall verdict, in one sentence."""
+        return str(self.conclusion)
 
     def looks(self) -> dict[str, list[Any]]:
         """Everything that was tested, one row a look, as lists by column name."""
@@ -93,8 +96,8 @@ class Check:
         return {
             "ok": self.ok,
             "summary": self.summary,
-            "verdicts": {name: asdict(verdict) for name, verdict in self.verdicts.items()},
-            "false_alarms": FALSE_ALARMS,
+            "verdicts": {name: verdict.details() for name, verdict in self.verdicts.items()},
+            "false_alarms": FAMILYWISE_ALPHA,
             "support": asdict(self.support),
             "balance": self.balance.details(),
             "shift": None if self.shift is None else self.shift.contrast.details(),
@@ -116,14 +119,24 @@ class Check:
         yield from _differing("Treated against untreated, in the experiment", self.balance.contrast)
         if self.shift is not None:
             yield from _differing("Experimental against observational table", self.shift.contrast)
-        if self.coherence is not None and self.coherence.named:
+        if self.coherence is not None and self.coherence.reported:
             shown = ("subgroup", "inequality", "observational", "experimental", "excess", "low", "high", "adjusted")
-            columns = self.coherence.named_columns()
+            columns = self.coherence.reported_columns()
             yield _table("Contradictions", {name: columns[name] for name in shown})
 
 
 def check(study: Study) -> Check:
-    """Is this pair of tables usable? Support, balance, shift and coherence, each with a verdict."""
+    """Is this pair of tables usable? Support, balance, covariate shift and compatibility, each with a verdict.
+
+    Parameters
+    ----------
+    study
+        Both tables, or an experiment alone.
+
+    Returns
+    -------
+    all four parts; print it for a report
+    """
     return Check(support_of(study), balance_of(study), shift_of(study), coherence_of(study))
 
 

@@ -18,10 +18,10 @@ from scipy.special import gammaincc
 
 from pnsight._typing import FloatArray
 
-Places = npt.NDArray[np.intp]
+CellIndex = npt.NDArray[np.intp]
 """Which stratum or cell each profile is in, shape (profiles,)."""
 
-_LEAST_ROWS = 4  # with fewer a stratum has no variance to speak of, nor the formula for it
+_MIN_ROWS = 4  # with fewer a stratum has no variance to speak of, nor the formula for it
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,21 @@ class Association:
         return math.sqrt(self.excess / self.rows) if self.rows else 0.0
 
 
-def association(groups: FloatArray, cells: Places, strata: Places | None = None) -> Association:
-    """Whether the cells say which of two groups a person is in, beyond what the stratum says.
+def association(groups: FloatArray, cells: CellIndex, strata: CellIndex | None = None) -> Association:
+    """Stratified chi-square: whether the cells say which of two groups a person is in, beyond the stratum.
 
-    `groups` holds the people of each profile in either group, shape (profiles, 2).
+    Parameters
+    ----------
+    groups : shape (profiles, 2)
+        People of each profile in either group.
+    cells : shape (profiles,)
+        The cell of each profile.
+    strata : shape (profiles,), or None
+        The stratum of each profile; None for one stratum.
+
+    Returns
+    -------
+    the statistic beside what independence makes of it
     """
     table, stratum = _cells_of_strata(groups, cells, np.zeros_like(cells) if strata is None else strata)
     rows = table.sum(axis=1)
@@ -64,7 +75,7 @@ def association(groups: FloatArray, cells: Places, strata: Places | None = None)
 
     n, first, second = total(rows), total(table[:, 0]), total(table[:, 1])
     count, inverses = total(np.ones_like(rows)), total(1 / rows)
-    usable = (n >= _LEAST_ROWS) & (first > 0) & (second > 0) & (count > 1)
+    usable = (n >= _MIN_ROWS) & (first > 0) & (second > 0) & (count > 1)
     with np.errstate(invalid="ignore", divide="ignore"):  # strata that are not usable
         share = (first / n)[stratum]
         statistic = total((table[:, 0] - rows * share) ** 2 / (rows * share * (1 - share)))
@@ -74,7 +85,7 @@ def association(groups: FloatArray, cells: Places, strata: Places | None = None)
     return Association(float(statistic[usable].sum()), float(mean), float(variance), float(n.sum()))
 
 
-def _cells_of_strata(groups: FloatArray, cells: Places, strata: Places) -> tuple[FloatArray, Places]:
+def _cells_of_strata(groups: FloatArray, cells: CellIndex, strata: CellIndex) -> tuple[FloatArray, CellIndex]:
     """The people of every cell of every stratum, shape (pairs, 2), empty ones left out, and the pair's stratum."""
     width = int(cells.max(initial=0)) + 1
     pairs, place = np.unique(strata * width + cells, return_inverse=True)

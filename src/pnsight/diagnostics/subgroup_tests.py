@@ -1,10 +1,10 @@
-"""Claims about a study looked at for everyone and in subgroups, with what was found against them.
+"""Subgroup tests: inequalities about a study, tested for everyone and in subgroups, with what was found against them.
 
-Each claim is a one-sided comparison of two proportions, by `evidence`, in the subgroups of `looks`. Profiles are
-compared one by one and their evidence added up, so it matters neither that the tables mix profiles differently nor that
-the experiment allocates some of them differently. An alarm is at most as likely as it is when every claim is an
-equality, and then its chance is known. The level is shared equally among the kinds of look, and within a kind among its
-comparisons.
+Each inequality is a one-sided comparison of two proportions, by `mantel_haenszel`, in the subgroups of `subgroups`.
+Profiles are compared one by one and their evidence added up, so it matters neither that the tables mix profiles
+differently nor that the experiment allocates some of them differently. An alarm is at most as likely as it is when
+every inequality is an equality, and then its chance is known. The familywise error rate is divided equally among the
+kinds of subgroup, and within a kind among its comparisons (Bonferroni).
 """
 
 from __future__ import annotations
@@ -17,47 +17,47 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import log_ndtr, ndtri
 
-from pnsight._text import number_of
 from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN, Codes
 from pnsight.data.study import Study
-from pnsight.diagnostics.inequalities import Claim, evidence_of
+from pnsight.diagnostics.inequalities import Inequality, evidence_of
 from pnsight.diagnostics.mantel_haenszel import Evidence
-from pnsight.diagnostics.subgroups import EVERYONE, Looks, looks_at
-from pnsight.diagnostics.verdict import FALSE_ALARMS
+from pnsight.diagnostics.subgroups import EVERYONE, Subgroups, enumerate_subgroups
+from pnsight.diagnostics.verdict import FAMILYWISE_ALPHA
+from pnsight.notes import Note
 from pnsight.queries.query import decode, format_queries
 
-LEAST_ROWS = 100
-"""A subgroup is looked at if both shares compared are of as many rows in it."""
+MIN_ROWS = 100
+"""A subgroup is tested if each of the proportions compared is of at least this many of its rows."""
 
-_MOST_NAMED = 5
+_MAX_REPORTED = 5
 
 
 @dataclass(frozen=True)
 class Comparisons:
-    """Comparisons of two shares, one for each subgroup and claim; arrays have shape (comparisons,).
+    """Comparisons of two proportions, one for each subgroup and inequality; arrays have shape (comparisons,).
 
     Attributes
     ----------
     queries : the subgroup, as the `query` column of answers has it
-    kinds : the kind of look
-    claims : what is claimed
-    rows_left, rows_right : rows that either share is of, in profiles that have both
-    left, right : the two shares, in one and the same mix of profiles
-    excess, low, high : by how much the left share is larger, with an interval that allows for all looks
-    score : evidence against the claim, standard normal at equality
-    multiplier : by how many the p-value is multiplied to allow for all looks
-    named : positions of the comparisons that explain the other broken ones, the most certain first
-    named_groups : their subgroups in words
-    named_codes : the same as codes, shape (named, covariates)
-    all_named : whether those named explain every broken one
+    kinds : the kind of subgroup
+    inequalities : what is tested
+    rows_left, rows_right : rows that either proportion is of, in profiles that have both
+    left, right : the two proportions, in one and the same mix of profiles
+    excess, low, high : by how much the left proportion is larger, with an interval that allows for all subgroups
+    score : evidence against the inequality, standard normal at equality
+    multiplier : by how many the p-value is multiplied to allow for all subgroups
+    reported : positions of the comparisons that explain the other broken ones, the most certain first
+    reported_groups : their subgroups in words
+    reported_codes : the same as codes, shape (reported, covariates)
+    all_reported : whether those reported explain every broken one
     compared : share of all rows that could be compared
-    pairs_left_out : whether there were too many pairs of covariates to look at
+    pairs_left_out : whether there were too many pairs of covariates to enumerate
     """
 
     queries: tuple[str, ...]
     kinds: tuple[str, ...]
-    claims: tuple[Claim, ...]
+    inequalities: tuple[Inequality, ...]
     rows_left: FloatArray
     rows_right: FloatArray
     left: FloatArray
@@ -67,46 +67,60 @@ class Comparisons:
     high: FloatArray
     score: FloatArray
     multiplier: FloatArray
-    named: tuple[int, ...]
-    named_groups: tuple[str, ...]
-    named_codes: Codes
-    all_named: bool
+    reported: tuple[int, ...]
+    reported_groups: tuple[str, ...]
+    reported_codes: Codes
+    all_reported: bool
     compared: float
     pairs_left_out: bool
 
     @classmethod
-    def of(cls, study: Study, claims: Sequence[Claim]) -> Self:
-        """Compare the shares of each claim in every subgroup that has rows for it."""
-        shared = evidence_of(study.counts, claims).weight.any(axis=1)
+    def of(cls, study: Study, inequalities: Sequence[Inequality]) -> Self:
+        """Test each inequality in every subgroup that has rows for it.
+
+        Parameters
+        ----------
+        study
+            The tables.
+        inequalities
+            What is to be tested.
+
+        Returns
+        -------
+        one comparison for each subgroup and inequality
+        """
+        shared = evidence_of(study.counts, inequalities).weight.any(axis=1)
         counts = study.counts[shared]
-        looks = looks_at(study.schema, study.profiles[shared])
-        evidence = evidence_of(counts, claims).over(looks.covers)
-        look, claim = np.nonzero(_taken(evidence, looks.kinds))
-        kinds = looks.kinds[look]
+        subgroups = enumerate_subgroups(study.schema, study.profiles[shared])
+        evidence = evidence_of(counts, inequalities).over(subgroups.covers)
+        subgroup, inequality = np.nonzero(_enough_rows(evidence, subgroups.kinds))
+        kinds = subgroups.kinds[subgroup]
         multiplier = _multiplier(kinds)
         left, right = evidence.sides
-        reach = -ndtri(FALSE_ALARMS / multiplier) * evidence.error[look, claim]
-        excess = evidence.difference[look, claim]
-        named, all_named = _named(counts, claims, looks, look, claim, multiplier)
+        reach = -ndtri(FAMILYWISE_ALPHA / multiplier) * evidence.error[subgroup, inequality]
+        excess = evidence.difference[subgroup, inequality]
+        reported, all_reported = _reported(counts, inequalities, subgroups, subgroup, inequality, multiplier)
         return cls(
-            queries=tuple(np.array(format_queries(study.schema, looks.codes), dtype=object)[look]),
+            queries=tuple(np.array(format_queries(study.schema, subgroups.codes), dtype=object)[subgroup]),
             kinds=tuple(kinds.tolist()),
-            claims=tuple(claims[int(k)] for k in claim),
-            rows_left=evidence.rows_left[look, claim],
-            rows_right=evidence.rows_right[look, claim],
-            left=left[look, claim],
-            right=right[look, claim],
+            inequalities=tuple(inequalities[int(k)] for k in inequality),
+            rows_left=evidence.rows_left[subgroup, inequality],
+            rows_right=evidence.rows_right[subgroup, inequality],
+            left=left[subgroup, inequality],
+            right=right[subgroup, inequality],
             excess=excess,
             low=excess - reach,
             high=excess + reach,
-            score=evidence.score[look, claim],
+            score=evidence.score[subgroup, inequality],
             multiplier=multiplier,
-            named=named,
-            named_groups=tuple(str(decode(study.schema, looks.codes[look[at]])) or EVERYONE for at in named),
-            named_codes=looks.codes[look[list(named)]],
-            all_named=all_named,
+            reported=reported,
+            reported_groups=tuple(
+                str(decode(study.schema, subgroups.codes[subgroup[at]])) or EVERYONE for at in reported
+            ),
+            reported_codes=subgroups.codes[subgroup[list(reported)]],
+            all_reported=all_reported,
             compared=float(counts.sum() / max(study.counts.sum(), 1.0)),
-            pairs_left_out=looks.pairs_left_out,
+            pairs_left_out=subgroups.pairs_left_out,
         )
 
     @property
@@ -121,40 +135,43 @@ class Comparisons:
 
     @property
     def broken(self) -> npt.NDArray[np.bool_]:
-        """Where a claim is contradicted by more than chance explains."""
-        return self.adjusted < FALSE_ALARMS
+        """Where a inequality is contradicted by more than chance explains."""
+        return self.adjusted < FAMILYWISE_ALPHA
 
     @property
-    def noticeable(self) -> float:
-        """The contradiction for everyone that would have been noticed, whichever claim it breaks."""
+    def minimum_detectable(self) -> float:
+        """The contradiction for everyone that would have been noticed, whichever inequality it breaks."""
         everyone = np.array(self.kinds) == EVERYONE
         return float((self.high - self.excess)[everyone].max())
 
     @property
-    def power(self) -> str:
-        """How large a contradiction would have been noticed, in words."""
-        return f"for everyone, a contradiction of {self.noticeable:.3f} would have been noticed"
+    def extent(self) -> dict[str, int]:
+        """How many subgroups and comparisons there are, by name."""
+        return {"subgroups": len(set(self.queries)), "comparisons": len(self.queries)}
 
-    @property
-    def extent(self) -> str:
-        """How much was looked at, in words."""
-        return f"{number_of(len(set(self.queries)), 'subgroup')} ({number_of(len(self.queries), 'comparison')})"
-
-    def told(self, which: int) -> str:
-        """One of the contradictions named, in one sentence."""
-        at, claim = self.named[which], self.claims[self.named[which]]
-        pooled = ", profile by profile," if (self.named_codes[which] == OPEN).any() else ","
-        return (
-            f"For {self.named_groups[which]}{pooled} {claim.left.text} is {self.left[at]:.3f} {claim.left.where}, but "
-            f"{claim.right.text} only {self.right[at]:.3f} {claim.right.where}: {self.excess[at]:.3f} too much "
-            f"({self.low[at]:.3f} to {self.high[at]:.3f})."
+    def describe(self, which: int) -> Note:
+        """One of the contradictions reported: the subgroup, both sides, and by how much one is too large."""
+        at = self.reported[which]
+        sides = self.inequalities[at]
+        return Note(
+            "contradiction",
+            {
+                "group": self.reported_groups[which],
+                "pooled": (self.reported_codes[which] == OPEN).any(),
+                "left": {"text": sides.left.text, "where": sides.left.where, "value": self.left[at]},
+                "right": {"text": sides.right.text, "where": sides.right.where, "value": self.right[at]},
+                "excess": self.excess[at],
+                "low": self.low[at],
+                "high": self.high[at],
+            },
+            "failure",
         )
 
 
-def _taken(evidence: Evidence, kinds: npt.NDArray[np.str_]) -> npt.NDArray[np.bool_]:
-    """Comparisons with enough rows, (looks, claims); which they are depends on margins only, not on what they show."""
+def _enough_rows(evidence: Evidence, kinds: npt.NDArray[np.str_]) -> npt.NDArray[np.bool_]:
+    """Which comparisons have enough rows, shape (subgroups, inequalities); that depends on margins only."""
     rows = np.minimum(evidence.rows_left, evidence.rows_right)
-    return np.asarray((evidence.weight > 0) & ((rows >= LEAST_ROWS) | (kinds == EVERYONE)[:, None]))
+    return np.asarray((evidence.weight > 0) & ((rows >= MIN_ROWS) | (kinds == EVERYONE)[:, None]))
 
 
 def _multiplier(kinds: npt.NDArray[np.str_]) -> FloatArray:
@@ -163,26 +180,26 @@ def _multiplier(kinds: npt.NDArray[np.str_]) -> FloatArray:
     return np.asarray(number[place] * len(found), dtype=np.float64)
 
 
-def _named(
+def _reported(
     counts: FloatArray,
-    claims: Sequence[Claim],
-    looks: Looks,
-    look: npt.NDArray[np.intp],
-    claim: npt.NDArray[np.intp],
+    inequalities: Sequence[Inequality],
+    subgroups: Subgroups,
+    subgroup: npt.NDArray[np.intp],
+    inequality: npt.NDArray[np.intp],
     multiplier: FloatArray,
 ) -> tuple[tuple[int, ...], bool]:
     """Broken comparisons that explain the others, and whether they explain all.
 
     The most certain, then what is still broken without its people, and so on.
     """
-    named: list[int] = []
-    broken = np.ones(len(look), dtype=bool)
-    while len(look):
-        score = evidence_of(counts, claims).over(looks.covers).score[look, claim]
+    reported: list[int] = []
+    broken = np.ones(len(subgroup), dtype=bool)
+    while len(subgroup):
+        score = evidence_of(counts, inequalities).over(subgroups.covers).score[subgroup, inequality]
         log_p = log_ndtr(-score) + np.log(multiplier)
-        broken &= log_p < np.log(FALSE_ALARMS)
-        if not broken.any() or len(named) == _MOST_NAMED:
+        broken &= log_p < np.log(FAMILYWISE_ALPHA)
+        if not broken.any() or len(reported) == _MAX_REPORTED:
             break
-        named.append(int(np.argmin(np.where(broken, log_p, np.inf))))
-        counts = counts * (looks.covers[[look[named[-1]]]].toarray() == 0).T
-    return tuple(named), not len(look) or not broken.any()
+        reported.append(int(np.argmin(np.where(broken, log_p, np.inf))))
+        counts = counts * (subgroups.covers[[subgroup[reported[-1]]]].toarray() == 0).T
+    return tuple(reported), not len(subgroup) or not broken.any()

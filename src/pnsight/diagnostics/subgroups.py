@@ -1,4 +1,4 @@
-"""Which subgroups are looked at: everyone, those that fix one covariate or two, and whole profiles."""
+"""Subgroups that are tested: everyone, those that fix one covariate or two, and whole profiles."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from pnsight.data.schema import OPEN, Codes, Schema
 
 EVERYONE, ONE, TWO, PROFILE = "everyone", "one covariate", "two covariates", "profile"
 
-_MOST_WORK = 20_000_000  # profiles times sets of covariates: about a second
+_MAX_WORK = 20_000_000  # profiles times sets of covariates: about a second
 
 
 @dataclass(frozen=True)
-class Looks:
+class Subgroups:
     """Subgroups of a set of profiles.
 
     Attributes
     ----------
-    codes : shape (looks, covariates)
-    kinds : shape (looks,)
-    covers : shape (looks, profiles)
+    codes : shape (subgroups, covariates)
+    kinds : shape (subgroups,)
+    covers : shape (subgroups, profiles)
         One where the subgroup has the profile.
-    pairs_left_out : whether there were too many pairs of covariates to look at
+    pairs_left_out : whether there were too many pairs of covariates to enumerate
     """
 
     codes: Codes
@@ -37,16 +37,28 @@ class Looks:
     pairs_left_out: bool
 
 
-def looks_at(schema: Schema, profiles: Codes) -> Looks:
-    """All subgroups of the four kinds that have one of the profiles."""
+def enumerate_subgroups(schema: Schema, profiles: Codes) -> Subgroups:
+    """All subgroups of the four kinds that have one of the profiles.
+
+    Parameters
+    ----------
+    schema, profiles
+        The covariates, and the profiles' codes, shape (profiles, covariates).
+
+    Returns
+    -------
+    the subgroups; without pairs of covariates where those would be too many
+    """
     varying = [j for j, levels in enumerate(schema.shape) if levels > 1]
     pairs = len(varying) * (len(varying) - 1) // 2
-    too_many = pairs * len(profiles) > _MOST_WORK
-    found = [_look(schema, profiles, fixed, kind) for kind, fixed in _faces(varying, with_pairs=not too_many)]
-    return Looks(
-        np.concatenate([look.codes for look in found]),
-        np.concatenate([look.kinds for look in found]),
-        vstack([look.covers for look in found], format="csr"),
+    too_many = pairs * len(profiles) > _MAX_WORK
+    found = [
+        _subgroups_fixing(schema, profiles, fixed, kind) for kind, fixed in _faces(varying, with_pairs=not too_many)
+    ]
+    return Subgroups(
+        np.concatenate([part.codes for part in found]),
+        np.concatenate([part.kinds for part in found]),
+        vstack([part.covers for part in found], format="csr"),
         too_many,
     )
 
@@ -61,7 +73,7 @@ def _faces(varying: list[int], with_pairs: bool) -> Iterator[tuple[str, tuple[in
         yield PROFILE, tuple(varying)
 
 
-def _look(schema: Schema, profiles: Codes, fixed: tuple[int, ...], kind: str) -> Looks:
+def _subgroups_fixing(schema: Schema, profiles: Codes, fixed: tuple[int, ...], kind: str) -> Subgroups:
     """The subgroups that fix these covariates."""
     part = Schema(tuple(schema.covariates[j] for j in fixed))
     levels, place = distinct_profiles(part, profiles[:, list(fixed)])
@@ -69,4 +81,4 @@ def _look(schema: Schema, profiles: Codes, fixed: tuple[int, ...], kind: str) ->
     codes[:, list(fixed)] = levels
     ones = np.ones(len(profiles))
     covers = csr_array((ones, (place, np.arange(len(profiles)))), shape=(len(levels), len(profiles)))
-    return Looks(codes, np.full(len(levels), kind), covers, False)
+    return Subgroups(codes, np.full(len(levels), kind), covers, False)

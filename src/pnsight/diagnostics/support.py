@@ -1,4 +1,4 @@
-"""How many people, and how many questions, the tables say enough about."""
+"""Support: how many people, and how many queries, have rows enough in the tables."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pnsight._text import number_of, percent
 from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN, Codes
 from pnsight.data.study import Study
-from pnsight.diagnostics.stratified_chi2 import Places
-from pnsight.diagnostics.verdict import OK, WARNING, Verdict
+from pnsight.diagnostics.stratified_chi2 import CellIndex
+from pnsight.diagnostics.verdict import OK, WARNING, Verdict, verdict
+from pnsight.notes import Note
 from pnsight.queries import lattice
 
 ENOUGH_ROWS = 300
 """Rows that a subpopulation should have in each table before its own rows say much."""
 
-_LISTED_QUERIES = 2_000_000
+_MAX_LISTED_QUERIES = 2_000_000
 _DRAWN_QUERIES = 300
-_MOST_UNSEEN = 0.05
+_MAX_UNSEEN = 0.05
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,17 @@ class Support:
     @property
     def verdict(self) -> Verdict:
         """A warning where the rows of most people's own profile say little, or one table lacks many of the other's."""
-        return Verdict(WARNING if self.scarce or self.unseen else OK, " ".join(self._sentences()))
+        return verdict(
+            WARNING if self.scarce or self.unseen else OK,
+            "support",
+            *self._more(),
+            people=self.people,
+            profiles=self.profiles,
+            queries=self.queries,
+            rows=ENOUGH_ROWS,
+            alone=self.rows_observational is None,
+            drawn=self.queries_examined if self.queries_drawn else None,
+        )
 
     @property
     def scarce(self) -> bool:
@@ -64,28 +74,35 @@ class Support:
     @property
     def unseen(self) -> bool:
         """Whether a fair part of one table has profiles that the other lacks."""
-        return max(self.people_only_experimental, self.people_only_observational) > _MOST_UNSEEN
+        return max(self.people_only_experimental, self.people_only_observational) > _MAX_UNSEEN
 
-    def _sentences(self) -> Iterator[str]:
-        table = "the experiment" if self.rows_observational is None else "each table"
-        drawn = f" (of {self.queries_examined:,} drawn at random)" if self.queries_drawn else ""
-        yield (
-            f"{percent(self.people)} of people have a profile with at least {ENOUGH_ROWS} rows in {table}, as have "
-            f"{percent(self.profiles)} of possible profiles and {percent(self.queries)} of all groups that can be "
-            f"asked about{drawn}."
-        )
+    def _more(self) -> Iterator[Note]:
         if self.scarce:
-            yield "Fewer rows say little by themselves: use a model that learns across profiles."
+            yield Note("scarce_support")
         if self.only_experimental or self.only_observational:
-            yield (
-                f"In one table only: {number_of(self.only_experimental, 'profile')} of the experimental table "
-                f"({percent(self.people_only_experimental)} of its rows), {self.only_observational:,} of the "
-                f"observational one ({percent(self.people_only_observational)})."
+            yield Note(
+                "profiles_in_one_table",
+                {
+                    "experimental": self.only_experimental,
+                    "observational": self.only_observational,
+                    "of_experimental": self.people_only_experimental,
+                    "of_observational": self.people_only_observational,
+                },
             )
 
 
 def support_of(study: Study) -> Support:
-    """Rows behind people, profiles and queries."""
+    """Support of a study: rows behind people, profiles and queries.
+
+    Parameters
+    ----------
+    study
+        Both tables, or an experiment alone.
+
+    Returns
+    -------
+    the shares of people, profiles and queries that have `ENOUGH_ROWS` rows in each table
+    """
     tables = [study.experimental] if study.observational is None else [study.experimental, study.observational]
     totals = np.stack([table.sum(axis=1) for table in tables], axis=1)
     enough = (totals >= ENOUGH_ROWS).all(axis=1)
@@ -109,7 +126,7 @@ def support_of(study: Study) -> Support:
 
 def _query_share(study: Study, totals: FloatArray) -> tuple[float, int, bool]:
     """Share of queries with enough rows, how many were examined, and whether they were drawn."""
-    if study.schema.n_queries > _LISTED_QUERIES:
+    if study.schema.n_queries > _MAX_LISTED_QUERIES:
         enough = _drawn_with_enough(study, totals)
         return float(enough.mean()), len(enough), True
     sums = lattice.roll_up(study.schema, study.profiles, totals)
@@ -127,7 +144,7 @@ def _drawn_with_enough(study: Study, totals: FloatArray) -> npt.NDArray[np.bool_
     return np.array([_has_enough(query, order, columns, totals) for query, order in pairs])
 
 
-def _has_enough(query: npt.NDArray[np.int64], order: Places, columns: Codes, totals: FloatArray) -> bool:
+def _has_enough(query: npt.NDArray[np.int64], order: CellIndex, columns: Codes, totals: FloatArray) -> bool:
     """Whether a query has enough rows, found by fixing one covariate after the other in that order, while there are."""
     covered = np.arange(len(totals))
     for j in order[: np.count_nonzero(query != OPEN)]:

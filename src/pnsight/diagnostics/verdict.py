@@ -1,21 +1,61 @@
-"""What a part of the check comes to, in one word and one sentence; and the level at which it raises an alarm."""
+"""Verdict: what a part of the check comes to, a status and notes; and the error rate at which it raises an alarm."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+from pnsight.notes import FAILURE, INFO, Note, Severity
+from pnsight.notes import WARNING as WARNING_NOTE
 
 OK, WARNING, FAILED = "ok", "warning", "failed"
 
 SIGNS = {OK: "✓", WARNING: "!", FAILED: "✕"}
 """A character that stands for each."""
 
-FALSE_ALARMS = 0.05
-"""The chance that a part raises an alarm although nothing is wrong, over all that it looks at."""
+FAMILYWISE_ALPHA = 0.05
+"""Familywise error rate: the chance that a part raises an alarm although nothing is wrong, over all its tests."""
+
+_SEVERITY: dict[str, Severity] = {OK: INFO, WARNING: WARNING_NOTE, FAILED: FAILURE}
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """One part's result."""
+    """One part's result, as data.
+
+    Attributes
+    ----------
+    status : ``ok``, ``warning`` or ``failed``
+    notes : what it rests on; the first one is the reason for the status
+    """
 
     status: str
-    text: str
+    notes: tuple[Note, ...]
+
+    @property
+    def text(self) -> str:
+        """The notes as sentences."""
+        return " ".join(map(str, self.notes))
+
+    def details(self) -> dict[str, Any]:
+        """Status, sentences and notes, as plain data."""
+        return {"status": self.status, "text": self.text, "notes": [note.plain() for note in self.notes]}
+
+
+def verdict(status: str, kind: str, *more: Note, **values: Any) -> Verdict:
+    """A verdict whose reason is a note of this kind and these values, as severe as the status.
+
+    Parameters
+    ----------
+    status
+        ``ok``, ``warning`` or ``failed``.
+    kind, values
+        Of the note that is the reason.
+    more
+        Further notes.
+
+    Returns
+    -------
+    the verdict
+    """
+    return Verdict(status, (Note(kind, values, _SEVERITY[status]), *more))

@@ -1,26 +1,43 @@
-"""Bounds as pure functions of a `Law`, and the linear program that referees them."""
+"""What can be asked: quantities, payoffs and assumptions, and the bounds that they compile to."""
 
 from __future__ import annotations
 
-from pnsight.estimands.assumptions import ASSUMPTIONS, impose
-from pnsight.estimands.closed_forms import QUANTITIES, harm, pd, pe, pn, pns, ps
-from pnsight.estimands.estimand import Question, asking, bounds, refuse_to_fit
-from pnsight.estimands.payoffs import Payoffs, benefit
+from typing import TYPE_CHECKING
+
+import lazy_loader
+
+if TYPE_CHECKING:
+    from pnsight.estimands.assumptions import ASSUMPTIONS, Assumption, project_onto_assumptions
+    from pnsight.estimands.compiled import CompiledBounds, LinearTerms, coherence_terms, compile_bounds, incompatibility
+    from pnsight.estimands.estimand import Estimand, bounds, validate_fitted_quantity
+    from pnsight.estimands.payoffs import Payoffs
+    from pnsight.estimands.quantities import QUANTITIES, Quantity, find_quantity
+
+__getattr__, __dir__, _ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "assumptions": ["ASSUMPTIONS", "Assumption", "project_onto_assumptions"],
+        "compiled": ["CompiledBounds", "LinearTerms", "coherence_terms", "compile_bounds", "incompatibility"],
+        "estimand": ["Estimand", "bounds", "validate_fitted_quantity"],
+        "payoffs": ["Payoffs"],
+        "quantities": ["QUANTITIES", "Quantity", "find_quantity"],
+    },
+)
 
 __all__ = [
     "ASSUMPTIONS",
     "QUANTITIES",
+    "Assumption",
+    "CompiledBounds",
+    "Estimand",
+    "LinearTerms",
     "Payoffs",
-    "Question",
-    "asking",
-    "benefit",
+    "Quantity",
     "bounds",
-    "harm",
-    "impose",
-    "pd",
-    "pe",
-    "pn",
-    "pns",
-    "ps",
-    "refuse_to_fit",
+    "coherence_terms",
+    "compile_bounds",
+    "find_quantity",
+    "incompatibility",
+    "project_onto_assumptions",
+    "validate_fitted_quantity",
 ]

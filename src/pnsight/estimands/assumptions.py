@@ -1,43 +1,65 @@
-"""Assumptions that tighten bounds: what each makes of a law.
+"""Assumptions that tighten bounds: what each says of people, and the nearest law of which it holds.
 
-``monotone``: nobody is harmed by the treatment, no one responds only if untreated (Tian and Pearl 2000). A population
-of such people has a law iff
+Monotonicity, ``monotone``: nobody is harmed by the treatment, no one responds only if untreated (Tian and Pearl 2000).
+Response types that are harmed are left out of the program. A population of the others has a law iff
 
-    P(x',y) <= b <= P(y) <= a <= 1 - P(x,y')         (from the experiment alone: b <= a)
+    P(x',y) <= P(y_x') <= P(y) <= P(y_x) <= 1 - P(x,y')         (from the experiment alone: P(y_x') <= P(y_x))
 
-and harm is zero exactly where PNS = a - b, the least it can be, so every quantity is at the end of its bounds that
-goes with the least PNS.
+Exogeneity, ``exogenous``: within a profile the treatment that people choose says nothing about how they would respond,
+as if it had been randomised (no unmeasured confounding). Such a profile has P(y_x) = P(y|x) and P(y_x') = P(y|x'); the
+bounds are the usual ones.
 
-``exogenous``: within a profile the treatment that people choose says nothing about how they would respond, as if it
-had been drawn by lot. Such a profile has a = P(y|x) and b = P(y|x'), and no other law; the bounds are the usual ones.
-
-An estimated law may lie off these edges, if only by noise. `impose` gives the nearest law on them.
+An estimated law may lie off these edges, if only by noise: `project_onto_assumptions` gives the nearest one on them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
 from pnsight._typing import FloatArray
 from pnsight.data.law import Law
+from pnsight.data.structure import OBSERVATIONAL
+from pnsight.data.two_by_two import X0Y, XN, XY, Y_X, Y_X0, two_by_two_law
 from pnsight.errors import AssumptionError, did_you_mean, join_names
 
 MONOTONE, EXOGENOUS = "monotone", "exogenous"
 
-ASSUMPTIONS = {
-    MONOTONE: "nobody is harmed by the treatment",
-    EXOGENOUS: "given the covariates, the treatment chosen is as good as random",
+
+@dataclass(frozen=True)
+class Assumption:
+    """One assumption.
+
+    Attributes
+    ----------
+    name : in the command line and the JSON interface
+    meaning : in words
+    possible : statement that holds of everyone; None if it leaves no type out
+    of_mixtures : whether it holds of a group if it holds of the group's profiles
+    """
+
+    name: str
+    meaning: str
+    possible: str | None = None
+    of_mixtures: bool = True
+
+
+ASSUMPTIONS: dict[str, Assumption] = {
+    MONOTONE: Assumption(MONOTONE, "the treatment harms nobody: no one responds only if untreated", "Y1 >= Y0"),
+    EXOGENOUS: Assumption(
+        EXOGENOUS, "given the covariates, the treatment chosen is as good as random", of_mixtures=False
+    ),
 }
-"""The assumptions there are, in words."""
+"""The assumptions there are, by name."""
 
 AssumeLike: TypeAlias = str | Iterable[str]
 """The name of an assumption, several separated by commas, or a sequence of names; empty for none."""
 
-ALIKE = np.array([1.0, 1.0, 2.0])
-"""Rows of the treated arm, of the control arm and of the observational table, where nothing says how many there are."""
+EQUAL_ROWS = (1.0, 1.0, 2.0)
+"""Rows of each group where nothing says how many there are."""
 
 
 def read_assumptions(assume: AssumeLike) -> tuple[str, ...]:
@@ -51,40 +73,54 @@ def read_assumptions(assume: AssumeLike) -> tuple[str, ...]:
     return tuple(name for name in ASSUMPTIONS if name in found)
 
 
-def impose(law: Law, assume: Sequence[str], rows: FloatArray = ALIKE) -> Law:
+def project_onto_assumptions(law: Law, assume: Sequence[str], rows: FloatArray | None = None) -> Law:
     """The nearest law under the assumptions, each row of the law being a profile.
 
-    `rows`, shape (3,) or (laws, 3), says how many rows of the treated arm, the control arm and the observational table
-    each law rests on: estimates of the same share are pooled by these. A law under the assumptions is left as it is.
+    Parameters
+    ----------
+    law
+        Estimated laws of two arms and two outcomes.
+    assume
+        Names of assumptions.
+    rows : shape (groups,) or (laws, groups), or None
+        How many rows of each group a law rests on: estimates of the same probability are pooled by these.
+
+    Returns
+    -------
+    A law under the assumptions is left as it is.
     """
-    treated, control, registry = np.moveaxis(rows, -1, 0)
+    by_group = np.array(EQUAL_ROWS) if rows is None else rows
+    treated, control, *registry = np.moveaxis(by_group, -1, 0)
     if EXOGENOUS in assume:
         return _exogenous(law, treated, control, registry, ordered=MONOTONE in assume)
     if MONOTONE not in assume:
         return law
-    if law.joint is None:
-        return Law(*_in_order(law.a, law.b, treated, control))
-    xy, xy0, x0y, _ = law.joint.T
-    y = xy + x0y
-    return Law(np.clip(law.a, y, np.maximum(y, 1 - xy0)), np.clip(law.b, x0y, y), law.joint)
+    a, b, joint = law.p(Y_X), law.p(Y_X0), law.table(OBSERVATIONAL)
+    if joint is None:
+        return two_by_two_law(*_pool_violators(a, b, treated, control))
+    y = law.p(XY) + law.p(X0Y)
+    return two_by_two_law(np.clip(a, y, np.maximum(y, 1 - law.p(XN))), np.clip(b, law.p(X0Y), y), joint)
 
 
-def _exogenous(law: Law, treated: FloatArray, control: FloatArray, registry: FloatArray, ordered: bool) -> Law:
+def _exogenous(
+    law: Law, treated: FloatArray, control: FloatArray, registry: Sequence[FloatArray], ordered: bool
+) -> Law:
     """P(x) from the observational table; P(y_x) = P(y|x) and P(y_x') = P(y|x') from the rows of both together."""
-    if law.joint is None:
+    if law.table(OBSERVATIONAL) is None:
         raise AssumptionError(
             f"{EXOGENOUS!r} was assumed, which is about the treatment that people choose, but there is an experiment "
             "alone; leave the assumption out, or fit with an observational table."
         )
-    xy, xy0, x0y, _ = law.joint.T
-    chosen = xy + xy0
-    rows_x, rows_x0 = treated + registry * chosen, control + registry * (1 - chosen)
-    a = _pooled(law.a, treated, registry * xy, rows_x)
-    b = _pooled(law.b, control, registry * x0y, rows_x0)
+    (chosen_rows,) = registry
+    xy, x0y = law.p(XY), law.p(X0Y)
+    chosen = xy + law.p(XN)
+    rows_x, rows_x0 = treated + chosen_rows * chosen, control + chosen_rows * (1 - chosen)
+    a = _pooled(law.p(Y_X), treated, chosen_rows * xy, rows_x)
+    b = _pooled(law.p(Y_X0), control, chosen_rows * x0y, rows_x0)
     if ordered:
-        a, b = _in_order(a, b, rows_x, rows_x0)
+        a, b = _pool_violators(a, b, rows_x, rows_x0)
     joint = np.stack([chosen * a, chosen * (1 - a), (1 - chosen) * b, (1 - chosen) * (1 - b)], axis=1)
-    return Law(a, b, joint)
+    return two_by_two_law(a, b, joint)
 
 
 def _pooled(share: FloatArray, arm: FloatArray, responded: FloatArray, rows: FloatArray) -> FloatArray:
@@ -93,8 +129,10 @@ def _pooled(share: FloatArray, arm: FloatArray, responded: FloatArray, rows: Flo
     return np.asarray(np.divide(total, rows, out=np.full(np.shape(total), np.nan), where=rows > 0))
 
 
-def _in_order(a: FloatArray, b: FloatArray, rows_a: FloatArray, rows_b: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Where a is below b, their mean by rows in place of both: the likeliest pair with b <= a."""
+def _pool_violators(
+    a: FloatArray, b: FloatArray, rows_a: FloatArray, rows_b: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Isotonic regression of two: where a is below b, their mean by rows in place of both."""
     total = np.maximum(rows_a + rows_b, 1e-300)
     common = (rows_a * a + rows_b * b) / total
     return np.where(a < b, common, a), np.where(a < b, common, b)

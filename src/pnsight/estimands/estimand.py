@@ -1,164 +1,337 @@
-"""What is asked of a law: which quantity, with which payoffs, under which assumptions, refined or not.
+"""Estimand: what is asked, as one value: a quantity, with payoffs, under assumptions, refined or not, of whom.
 
-Assumptions and refinement work profile by profile, and a query is a mean over its profiles. So a question says what to
-take the mean of (`parts`), and how to make the ends of the mean (`ends_of`); models and populations only mix.
+Assumptions and refinement work profile by profile, and a query is a mean over its profiles. So an estimand says what to
+take the mean of (`profile_terms`), and how to make bounds of the mean (`bounds_from_mean_terms`); models and
+populations only mix.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from pnsight._typing import FloatArray
 from pnsight.data.law import Law
-from pnsight.errors import QuantityError, did_you_mean, join_names
-from pnsight.estimands.assumptions import ALIKE, EXOGENOUS, MONOTONE, AssumeLike, impose, read_assumptions
-from pnsight.estimands.closed_forms import QUANTITIES, Ends, given, pns
-from pnsight.estimands.events import true_value
-from pnsight.estimands.payoffs import Payoffs, PayoffsLike, benefit
-from pnsight.estimands.resolve import settle
+from pnsight.data.structure import OBSERVATIONAL, Structure
+from pnsight.data.study import Population, validate_population
+from pnsight.errors import QuantityError, join_names
+from pnsight.estimands.assumptions import (
+    ASSUMPTIONS,
+    EXOGENOUS,
+    AssumeLike,
+    project_onto_assumptions,
+    read_assumptions,
+)
+from pnsight.estimands.compiled import CompiledBounds, LinearTerms, compile_bounds, identified_terms
+from pnsight.estimands.expressions import evaluate
+from pnsight.estimands.payoffs import Payoffs, PayoffsLike
+from pnsight.estimands.quantities import BENEFIT, PNS, Quantity, find_quantity
+from pnsight.estimands.resolve import resolve_crossed_bounds
+from pnsight.notes import Note
 
-BENEFIT = "benefit"
+Ends: TypeAlias = tuple[FloatArray, FloatArray]
+"""Lower and upper ends, shape (rows,) each."""
 
 Refine: TypeAlias = Literal["none", "covariates"]
 """Bounds of the average law of a query's people, or the average of their profiles' own bounds."""
 
+EstimandLike: TypeAlias = "Estimand | Quantity | str | None"
+"""An estimand, a quantity or its name; None for the default."""
+
+DEFAULT_LEVEL = 0.9
+
+_ROUNDING = 1e-12
+"""Sums of a few probabilities are wrong by less; an event less likely than this is taken for impossible."""
+
 
 @dataclass(frozen=True)
-class Question:
-    """What is asked of a law; `asking` makes one from what a person gives.
+class Estimand:
+    """What is asked of a law; `Estimand.parse` makes one from what a person gives.
 
     Attributes
     ----------
-    quantity : one of `QUANTITIES`, or benefit
+    quantity : what is bounded
     payoffs : of the benefit; None for other quantities
     assume : names of assumptions, in the order of `ASSUMPTIONS`
     refine : whether to bound the average law of a query's profiles, or to average the profiles' own bounds
+    level : confidence of intervals, of models that give any
+    population : whose people an open covariate is averaged over; None for the model's own
     """
 
-    quantity: str = "pns"
+    quantity: Quantity = PNS
     payoffs: Payoffs | None = None
     assume: tuple[str, ...] = ()
     refine: Refine = "none"
+    level: float = DEFAULT_LEVEL
+    population: Population | None = None
 
-    @property
-    def refined(self) -> bool:
-        """Whether profiles are bounded before they are averaged.
+    @classmethod
+    def parse(
+        cls,
+        quantity: EstimandLike = None,
+        *,
+        payoffs: PayoffsLike | None = None,
+        assume: AssumeLike = (),
+        refine: str = "none",
+        level: float = DEFAULT_LEVEL,
+        population: str | None = None,
+        default: str = PNS.name,
+    ) -> Estimand:
+        """The estimand that the arguments describe.
 
-        Where nobody is harmed every quantity is linear in the law, so that nothing is left to refine.
+        Parameters
+        ----------
+        quantity
+            A quantity or its name; None means benefit if there are payoffs, else `default`. An estimand is returned
+            as it is, and takes no other arguments.
+        payoffs
+            For the benefit: what treating a complier, an always-taker, a never-taker and a defier is worth.
+        assume
+            ``"monotone"``, ``"exogenous"``, or both.
+        refine
+            ``"none"`` or ``"covariates"``.
+        level
+            Confidence of the intervals.
+        population
+            Whose people an open covariate is averaged over.
+        default
+            Name of the quantity to take if none is given.
+
+        Returns
+        -------
+        The estimand; a `QuantityError` says what does not go together.
         """
-        return self.refine == "covariates" and MONOTONE not in self.assume
+        if isinstance(quantity, Estimand):
+            return quantity
+        found = quantity if isinstance(quantity, Quantity) else _named(quantity, payoffs, default)
+        _validate_payoffs(found, payoffs)
+        if refine not in get_args(Refine):
+            raise QuantityError(f"refine is {refine!r}; expected one of {join_names(map(repr, get_args(Refine)))}.")
+        if population is not None:
+            validate_population(population)
+        chosen: Any = refine
+        whose: Any = population
+        return cls(
+            found, None if payoffs is None else Payoffs.of(payoffs), read_assumptions(assume), chosen, level, whose
+        )
 
-    @property
-    def by_profile(self) -> bool:
+    def of_quantity(self, quantity: Quantity) -> Estimand:
+        """The same question about another quantity; payoffs are kept only where they are used."""
+        return replace(self, quantity=quantity, payoffs=self.payoffs if quantity.has_payoffs else None)
+
+    # --- what it is ------------------------------------------------------------------------------------
+
+    def refines(self, structure: Structure) -> bool:
+        """Whether profiles are bounded before they are averaged; what the law determines is left alone."""
+        return self.refine == "covariates" and not self.compiled(structure).is_point
+
+    def needs_profiles(self, structure: Structure) -> bool:
         """Whether the law of a query is not enough, and those of its profiles are needed."""
-        return self.refined or EXOGENOUS in self.assume
+        return self.refines(structure) or any(not ASSUMPTIONS[name].of_mixtures for name in self.assume)
 
     @property
     def span(self) -> tuple[float, float]:
-        """The least and the largest value that the quantity can have."""
+        """The least and the largest value that it can have."""
         return (0.0, 1.0) if self.payoffs is None else self.payoffs.span
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What an answer is about beyond the name of the quantity, in words."""
-        found = [] if self.payoffs is None else [f"payoffs: {self.payoffs}"]
-        if self.refined:
-            found.append("refined: the average of the profiles' own bounds")
-        return tuple(found)
+    def notes(self, structure: Structure) -> tuple[Note, ...]:
+        """What an answer is about beyond the name of the quantity."""
+        found = [] if self.payoffs is None else [Note("payoffs", asdict(self.payoffs))]
+        return (*found, Note("refined")) if self.refines(structure) else tuple(found)
 
-    def ends(self, law: Law, rows: FloatArray = ALIKE) -> Ends:
+    def value(self, structure: Structure) -> FloatArray:
+        """Its value for each response type: one where the event holds, or the payoff; shape (types,)."""
+        if self.payoffs is not None:
+            return self.payoffs.of_types(structure)
+        assert self.quantity.event is not None  # without payoffs there is an event
+        return np.asarray(evaluate(self.quantity.event, structure.people) != 0, dtype=np.float64)
+
+    def given(self, structure: Structure) -> npt.NDArray[np.bool_]:
+        """Which response types it conditions on, shape (types,)."""
+        if self.quantity.given is None:
+            return np.ones(structure.n_types, dtype=bool)
+        return np.asarray(evaluate(self.quantity.given, structure.people) != 0)
+
+    def possible(self, structure: Structure) -> npt.NDArray[np.bool_]:
+        """Which response types the assumptions leave, shape (types,)."""
+        found = np.ones(structure.n_types, dtype=bool)
+        for name in self.assume:
+            statement = ASSUMPTIONS[name].possible
+            if statement is not None:
+                found &= evaluate(statement, structure.people) != 0
+        return found
+
+    def truth(self, types: FloatArray, structure: Structure) -> FloatArray:
+        """The value in populations with these shares of types, shape (rows, types); NaN if it conditions on nobody."""
+        given = self.given(structure)
+        total = types[:, given].sum(axis=1)
+        part = types[:, given] @ self.value(structure)[given]
+        return np.asarray(np.divide(part, total, out=np.full(len(types), np.nan), where=total > 0))
+
+    # --- bounds ----------------------------------------------------------------------------------------
+
+    def compiled(self, structure: Structure) -> CompiledRatio:
+        """Its bounds as formulas of the law."""
+        return _compiled(self._asked, structure)
+
+    @property
+    def _asked(self) -> Estimand:
+        """What bounds depend on: two estimands that differ in level or population share their formulas."""
+        return Estimand(self.quantity, self.payoffs, self.assume)
+
+    def bounds_at(self, law: Law, rows: FloatArray | None = None) -> Ends:
         """Both ends at the law of a query, shape (rows,) each.
 
-        Of the assumptions only ``monotone`` is used: it holds of a mixture if it holds of the parts. For `rows` see
-        `impose`.
+        Of the assumptions only those are used that hold of a mixture if they hold of its parts. For `rows` see
+        `project_onto_assumptions`.
         """
-        monotone = MONOTONE in self.assume
-        if monotone:
-            law = impose(law, (MONOTONE,), rows)
-        if self.payoffs is not None and monotone:
-            mean = self.payoffs.mean(law, pns(law)[0])
-            return mean, mean
-        lower, upper = QUANTITIES[self.quantity](law) if self.payoffs is None else benefit(law, self.payoffs)
-        return (lower, lower) if monotone else (lower, upper)
+        holding = tuple(name for name in self.assume if ASSUMPTIONS[name].of_mixtures)
+        if holding:
+            law = project_onto_assumptions(law, holding, rows)
+        return self.compiled(law.structure).bounds(law)
 
-    def ends_of_profiles(self, law: Law, rows: FloatArray = ALIKE) -> Ends:
+    def profile_bounds(self, law: Law, rows: FloatArray | None = None) -> Ends:
         """Both ends at the law of a profile, of which every assumption holds, shape (rows,) each."""
-        return self.ends(impose(law, self.assume, rows), rows)
+        return self.bounds_at(project_onto_assumptions(law, self.assume, rows), rows)
 
-    def parts(self, law: Law, rows: FloatArray = ALIKE) -> FloatArray:
-        """What a profile brings to the mean over its people, from its law; shape (profiles, k), NaN without an answer.
+    def profile_terms(self, law: Law, rows: FloatArray | None = None) -> FloatArray:
+        """What a profile brings to the mean over its people, from its law; NaN without an answer.
 
-        Its law, ``exogenous`` if that is assumed; or, refined, both ends times the probability of the event that the
-        quantity conditions on, and that probability. A profile in which the event is impossible brings nothing.
-        What ``monotone`` makes of an estimate is left to the mean, as noise of profiles would not cancel after it.
+        Its law, with choice exogenous if that is assumed; or, refined, both ends times the probability of the event
+        that the quantity conditions on, and that probability. A profile in which the event is impossible brings
+        nothing. What monotonicity makes of an estimate is left to the mean, as noise of profiles would not cancel
+        after it.
+
+        Returns
+        -------
+        Shape (profiles, terms).
         """
         if EXOGENOUS in self.assume:
-            law = impose(law, (EXOGENOUS,), rows)
-        if not self.refined:
-            return law.columns()
-        event = given(law, self.quantity)
-        lower, upper, _ = settle(*self.ends(law, rows), within=self.span)
-        return np.column_stack([*(np.where(event == 0, 0.0, end * event) for end in (lower, upper)), event])
+            law = project_onto_assumptions(law, (EXOGENOUS,), rows)
+        if not self.refines(law.structure):
+            return law.cells
+        event = self.compiled(law.structure).conditioning_probability(law)
+        lower, upper, _ = resolve_crossed_bounds(*self.bounds_at(law, rows), within=self.span)
+        brought = (np.where(event <= _ROUNDING, 0.0, end * event) for end in (lower, upper))
+        return np.column_stack([*brought, np.where(event <= _ROUNDING, 0.0, event)])
 
-    def ends_of(self, parts: FloatArray, rows: FloatArray = ALIKE) -> Ends:
-        """Both ends of queries from the means of `parts`, shape (queries,) each."""
-        if not self.refined:
-            return self.ends(Law.from_columns(parts), rows)
-        lower, upper, event = parts.T
+    def bounds_from_mean_terms(self, terms: FloatArray, structure: Structure, rows: FloatArray | None = None) -> Ends:
+        """Both ends of queries from the means of `profile_terms`, shape (queries,) each."""
+        if not self.refines(structure):
+            return self.bounds_at(Law(structure, terms), rows)
+        lower, upper, event = terms.T
         possible = np.where(event > 0, event, np.nan)
         return lower / possible, upper / possible
 
-    def truth(self, types: FloatArray) -> FloatArray:
-        """The value in populations with these shares of types, shape (rows, 8); NaN where it conditions on nobody."""
-        return true_value(types, self.quantity) if self.payoffs is None else types @ self.payoffs.of_types
 
-
-def asking(
-    quantity: str | None = None,
-    payoffs: PayoffsLike | None = None,
-    assume: AssumeLike = (),
-    refine: str = "none",
-    otherwise: str = "pns",
-) -> Question:
-    """The question, if what was given makes one; no quantity means benefit with payoffs, and `otherwise` without."""
+def _named(quantity: str | None, payoffs: PayoffsLike | None, default: str) -> Quantity:
     if quantity is None:
-        quantity = otherwise if payoffs is None else BENEFIT
-    if quantity not in (*QUANTITIES, BENEFIT):
-        known = (*QUANTITIES, BENEFIT)
-        raise QuantityError(
-            f"no quantity is called {quantity!r}; known: {join_names(known)}." + did_you_mean(quantity, known)
-        )
-    if quantity == BENEFIT and payoffs is None:
-        raise QuantityError(
-            "benefit needs payoffs: what treating a complier, an always-taker, a never-taker and a defier is worth, "
-            "such as --payoffs 100,-60,0,-140 (payoffs=(100, -60, 0, -140))."
-        )
-    if quantity != BENEFIT and payoffs is not None:
-        raise QuantityError(
-            f"payoffs are given, but {quantity} has none; ask for --quantity benefit (quantity='benefit'), or leave "
-            "them out."
-        )
-    if refine not in get_args(Refine):
-        raise QuantityError(f"refine is {refine!r}; expected one of {join_names(map(repr, get_args(Refine)))}.")
-    chosen: Any = refine
-    return Question(quantity, None if payoffs is None else Payoffs.of(payoffs), read_assumptions(assume), chosen)
+        return find_quantity(default) if payoffs is None else BENEFIT
+    return find_quantity(quantity)
 
 
-def refuse_to_fit(quantity: str) -> None:
+def _validate_payoffs(quantity: Quantity, payoffs: PayoffsLike | None) -> None:
+    if quantity.has_payoffs and payoffs is None:
+        raise QuantityError(
+            f"{quantity.name} needs payoffs: what treating a complier, an always-taker, a never-taker and a defier is "
+            "worth, such as --payoffs 100,-60,0,-140 (payoffs=(100, -60, 0, -140))."
+        )
+    if not quantity.has_payoffs and payoffs is not None:
+        raise QuantityError(
+            f"payoffs are given, but {quantity.name} has none; ask for --quantity benefit (quantity='benefit'), or "
+            "leave them out."
+        )
+
+
+@dataclass(frozen=True)
+class CompiledRatio:
+    """Bounds on a value given an event whose probability the law determines.
+
+    Attributes
+    ----------
+    numerator : bounds on the mean of the value times the event
+    event : probability of the event; None for everyone
+    is_point : whether both ends are one linear function of the law
+    """
+
+    numerator: CompiledBounds
+    event: LinearTerms | None
+    is_point: bool
+
+    def conditioning_probability(self, law: Law) -> FloatArray:
+        """Probability of the event conditioned on, shape (rows,); one where that is nothing."""
+        return np.ones(len(law)) if self.event is None else self.event(law)[0]
+
+    def bounds(self, law: Law) -> Ends:
+        """Both ends, shape (rows,) each, undefined where the event is impossible.
+
+        Ends that cross by the rounding of probabilities are made equal before a rare event would magnify it.
+        """
+        lower, upper = self.numerator.bounds(law)
+        if self.event is None:
+            return lower, upper
+        rounded = (lower > upper) & (lower - upper < _ROUNDING)
+        lower = np.where(rounded, upper, lower)
+        event = self.conditioning_probability(law)
+        possible = np.where(event > _ROUNDING, event, np.nan)
+        return lower / possible, upper / possible
+
+
+@lru_cache(maxsize=256)
+def _compiled(estimand: Estimand, structure: Structure) -> CompiledRatio:
+    given = estimand.given(structure)
+    event = None if given.all() else identified_terms(structure, given)
+    if event is None and not given.all():
+        raise QuantityError(_unidentified(estimand.quantity, structure))
+    found = compile_bounds(structure, estimand.value(structure) * given, estimand.possible(structure))
+    return CompiledRatio(found, event, _coincide(found))
+
+
+def _coincide(found: CompiledBounds) -> bool:
+    lower, upper = found.lower, found.upper
+    return (
+        len(lower.constant) == len(upper.constant) == 1
+        and np.allclose(lower.coefficients, upper.coefficients)
+        and np.allclose(lower.constant, upper.constant)
+    )
+
+
+def _unidentified(quantity: Quantity, structure: Structure) -> str:
+    if OBSERVATIONAL not in structure.tables:
+        return (
+            f"{quantity.name} conditions on what people chose, which an experiment alone does not show; "
+            "add an observational table, or ask for pns, harm or benefit."
+        )
+    return f"{quantity.name} conditions on an event whose probability the tables do not show: {quantity.given}."
+
+
+def validate_fitted_quantity(quantity: str) -> None:
     """Refuse a quantity that a model cannot be fitted for."""
-    if quantity == BENEFIT:
+    if find_quantity(quantity).has_payoffs:
         raise QuantityError(
-            "a model is not fitted for benefit, whose payoffs are given when asking; fit without --quantity, then ask "
-            "with --quantity benefit --payoffs."
+            f"a model is not fitted for {quantity}, whose payoffs are given when asking; fit without --quantity, then "
+            f"ask with --quantity {quantity} --payoffs."
         )
-    asking(quantity)
 
 
 def bounds(
-    law: Law, quantity: str | None = None, *, payoffs: PayoffsLike | None = None, assume: AssumeLike = ()
+    law: Law, quantity: EstimandLike = None, *, payoffs: PayoffsLike | None = None, assume: AssumeLike = ()
 ) -> Ends:
-    """Bounds on the quantity of that name, each row of the law being a group within which the assumptions hold."""
-    return asking(quantity, payoffs, assume).ends_of_profiles(law)
+    """Tight bounds at a law, each row of it being a group within which the assumptions hold.
+
+    Parameters
+    ----------
+    law
+        Probabilities of the cells, one group a row.
+    quantity, payoffs, assume
+        As `Estimand.parse` takes them.
+
+    Returns
+    -------
+    Lower and upper ends, shape (rows,) each; they may cross where no population has the law.
+    """
+    return Estimand.parse(quantity, payoffs=payoffs, assume=assume).profile_bounds(law)

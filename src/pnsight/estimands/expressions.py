@@ -34,7 +34,7 @@ _COMBINE: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
 _JOIN: Mapping[type[ast.boolop], Callable[[Any, Any], Any]] = {ast.And: np.logical_and, ast.Or: np.logical_or}
 
 
-def value_of(statement: str, people: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[Any]:
+def evaluate(statement: str, people: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[Any]:
     """The statement's value for each of the people, whose X, Y, Y0, ... are arrays of one shape."""
     try:
         tree = ast.parse(statement.strip(), mode="eval")

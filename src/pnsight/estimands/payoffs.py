@@ -1,4 +1,4 @@
-"""The benefit of treating, on average over people: a payoff for each kind of person.
+"""Payoffs: what treating a person of each kind is worth, whose mean is the benefit of treating.
 
 Source: A. Li and J. Pearl (2019), "Unit selection based on counterfactual logic". Treated rather than not, a complier
 responds because of it, an always-taker responds either way, a never-taker neither way, and a defier stops responding.
@@ -13,11 +13,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from pnsight._typing import FloatArray
-from pnsight.data.law import RESPONSE_TYPES, Law
+from pnsight.data.structure import Structure
 from pnsight.errors import QuantityError
-from pnsight.estimands.closed_forms import Ends, pns
 
-LARGEST = 1e12
+MAX_PAYOFF = 1e12
 """Payoffs and costs are no larger: beyond that sums and squares of them lose what is small."""
 
 
@@ -42,9 +41,9 @@ class Payoffs:
     def of(cls, payoffs: PayoffsLike) -> Payoffs:
         """From `Payoffs` or four numbers in the order of its attributes."""
         numbers = payoffs.as_tuple() if isinstance(payoffs, Payoffs) else _numbers(payoffs)
-        if len(numbers) != 4 or not all(abs(number) <= LARGEST for number in numbers):
+        if len(numbers) != len(fields(cls)) or not all(abs(number) <= MAX_PAYOFF for number in numbers):
             raise QuantityError(
-                f"payoffs are {payoffs!r}; expected four numbers no larger than {LARGEST:g}: of a complier, an "
+                f"payoffs are {payoffs!r}; expected four numbers no larger than {MAX_PAYOFF:g}: of a complier, an "
                 "always-taker, a never-taker and a defier, such as 100,-60,0,-140."
             )
         return cls(*numbers)
@@ -54,33 +53,15 @@ class Payoffs:
         return tuple(getattr(self, field.name) for field in fields(self))
 
     @property
-    def slope(self) -> float:
-        """How much the mean payoff rises with PNS while a and b stay: complier - always - never + defier.
-
-        One more complier in an otherwise unchanged law means one more defier, and one person less of the other kinds.
-        """
-        return self.complier - self.always - self.never + self.defier
-
-    @property
     def span(self) -> tuple[float, float]:
         """The least and the largest mean payoff there can be."""
         return min(self.as_tuple()), max(self.as_tuple())
 
-    @property
-    def of_types(self) -> FloatArray:
-        """The payoff of each of `law.RESPONSE_TYPES`, shape (8,)."""
-        _, y0, y1 = RESPONSE_TYPES.T
+    def of_types(self, structure: Structure) -> FloatArray:
+        """The payoff of each response type, shape (types,)."""
+        people = structure.people
         by_response = np.array([[self.never, self.complier], [self.defier, self.always]], dtype=np.float64)
-        return np.asarray(by_response[y0, y1])
-
-    def mean(self, law: Law, share: FloatArray) -> FloatArray:
-        """The mean payoff where that share of people are compliers, shape (rows,).
-
-        slope * PNS + always * a + never * (1 - b) + defier * (b - a), since always-takers are a - PNS, never-takers
-        1 - b - PNS and defiers PNS - (a - b).
-        """
-        rest = self.always * law.a + self.never * (1 - law.b) + self.defier * (law.b - law.a)
-        return np.asarray(self.slope * share + rest)
+        return np.asarray(by_response[people["Y0"], people["Y1"]])
 
     def __str__(self) -> str:
         return ", ".join(f"{field.name} {getattr(self, field.name):g}" for field in fields(self))
@@ -88,17 +69,6 @@ class Payoffs:
 
 PayoffsLike: TypeAlias = Payoffs | Sequence[float]
 """`Payoffs`, or four numbers in the order of its attributes."""
-
-
-def benefit(law: Law, payoffs: PayoffsLike) -> Ends:
-    """Bounds on the mean payoff of treating: `Payoffs.mean` at the ends of PNS, which swap where its slope is negative.
-
-    They are tight because those of PNS are.
-    """
-    payoffs = Payoffs.of(payoffs)
-    ends = [payoffs.mean(law, share) for share in pns(law)]
-    lower, upper = ends if payoffs.slope >= 0 else ends[::-1]
-    return lower, upper
 
 
 def _numbers(given: Any) -> tuple[float, ...]:

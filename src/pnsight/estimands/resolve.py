@@ -13,7 +13,7 @@ ROUNDING = 1e-9
 OK, INCOHERENT, UNDEFINED, CROSSED = "ok", "incoherent", "undefined", "crossed"
 
 
-def settle(
+def resolve_crossed_bounds(
     lower: FloatArray,
     upper: FloatArray,
     when_crossed: str = INCOHERENT,

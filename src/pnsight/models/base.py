@@ -1,11 +1,11 @@
-"""What every model can do, and how a law model turns its law into answers."""
+"""What every model can do: fit a study, say what it is capable of, and bound an estimand for any query."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -15,25 +15,43 @@ from pnsight._progress import Progress, no_progress
 from pnsight._typing import FloatArray
 from pnsight.data.law import Law
 from pnsight.data.schema import Codes, Schema
-from pnsight.data.study import People, Study, validate_population
+from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL, Structure
+from pnsight.data.study import Population, Study, validate_population
 from pnsight.errors import ModelError, QueryError
-from pnsight.estimands import asking
-from pnsight.estimands.assumptions import EXOGENOUS, AssumeLike
-from pnsight.estimands.closed_forms import Ends
-from pnsight.estimands.estimand import Question, Refine
-from pnsight.estimands.payoffs import PayoffsLike
-from pnsight.estimands.resolve import settle
+from pnsight.estimands.assumptions import EXOGENOUS
+from pnsight.estimands.estimand import Ends, Estimand, EstimandLike
+from pnsight.estimands.resolve import resolve_crossed_bounds
+from pnsight.notes import Note
 from pnsight.queries import lattice
-from pnsight.queries.bound_table import BoundTable
+from pnsight.queries.bound_table import BoundTable, validate_level
 from pnsight.queries.query import QueryLike, encode, format_queries
 
 if TYPE_CHECKING:
     from pnsight.diagnostics.assumption_tests import AssumptionTest
 
-_NO_EXPERIMENT = (
-    "no experimental row says what treatment does; an observational table alone answers under assume='exogenous' "
-    "(--assume exogenous) only"
-)
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What a fitted model can do; whoever shows answers goes by this, and not by the class of the model.
+
+    Attributes
+    ----------
+    law : whether it knows the law of every query, so that any quantity, payoffs, assumptions and refinement work
+    intervals : whether each end of a bound has a confidence interval
+    populations : whose people an open covariate can be averaged over
+    learns_across_profiles : whether it answers from what other people's rows taught, and so also without rows
+    pools_rows : whether open queries add up rows, which takes even assignment and alike tables for granted
+    simulates_studies : whether it knows how far fits to simulated studies stray, query by query
+    exact_only : whether it answers complete profiles only
+    """
+
+    law: bool = False
+    intervals: bool = False
+    populations: tuple[Population, ...] = ()
+    learns_across_profiles: bool = False
+    pools_rows: bool = False
+    simulates_studies: bool = False
+    exact_only: bool = False
 
 
 class Model(ABC):
@@ -43,61 +61,88 @@ class Model(ABC):
     method: ClassVar[str]
     """How it comes to its answers, for readers who do not read formulas."""
     learns: ClassVar[Any] = dict[str, Any]
-    """Type of the plain data that `state` gives, as `plain.refuse_unlike` reads it."""
+    """Type of the plain data that `state` gives, against which a stored model is checked."""
     quantity: str
     study_: Study
+    _warnings: tuple[Study, tuple[Note, ...]]
 
     @abstractmethod
     def fit(self, study: Study, progress: Progress = no_progress) -> Self:
         """Learn from the study."""
 
+    @property
     @abstractmethod
-    def bounds(
-        self,
-        queries: QueryLike = None,
-        quantity: str | None = None,
-        level: float = 0.9,
-        *,
-        payoffs: PayoffsLike | None = None,
-        assume: AssumeLike = (),
-        refine: Refine = "none",
-    ) -> BoundTable:
-        """Bounds on a quantity, by default the model's own, for each query; what it does not name is left open.
+    def capabilities(self) -> Capabilities:
+        """What the fitted model can do."""
+
+    def bounds(self, queries: QueryLike = None, quantity: EstimandLike = None, **options: Any) -> BoundTable:
+        """Bounds for each query; what it does not name is left open.
 
         Parameters
         ----------
         queries
             Text, mappings, a list of either, or a data frame with one query a row; none means everyone.
         quantity
-            What to bound; with payoffs it is benefit.
-        level
-            Confidence of the intervals, of models that give any.
-        payoffs
-            For the benefit: what treating a complier, an always-taker, a never-taker and a defier is worth.
-        assume
-            ``"monotone"``, ``"exogenous"``, or both: see `pnsight.estimands.ASSUMPTIONS`. What an assumption implies is
-            tested on the study, and refused with `AssumptionError` where that contradicts it.
-        refine
-            ``"none"`` bounds the average law of the people of a query; ``"covariates"`` averages the bounds of their
-            profiles, which is tighter.
+            What to bound: an `Estimand`, or a quantity or its name, by default the model's own.
+        options
+            What else `Estimand.parse` takes: ``payoffs``, ``assume``, ``refine``, ``level``, ``population``. What an
+            assumption implies is tested on the study, and refused with `AssumptionError` where that contradicts it.
+
+        Returns
+        -------
+        One row a query.
         """
+        return self.answer(encode(self.schema, queries), self.estimand(quantity, **options))
+
+    def estimand(self, quantity: EstimandLike = None, **options: Any) -> Estimand:
+        """What is asked, by default the model's own quantity, of people that the model can be asked about.
+
+        Parameters
+        ----------
+        quantity, options
+            As `Estimand.parse` takes them.
+
+        Returns
+        -------
+        The estimand, which `bounds` and all decisions take.
+        """
+        found = Estimand.parse(quantity, default=self.quantity, **options)
+        validate_level(found.level)
+        if found.population is not None:
+            self.validate_population(found.population)
+        return found
+
+    @abstractmethod
+    def answer(self, codes: Codes, estimand: Estimand) -> BoundTable:
+        """Bounds on the estimand for each query, which is already encoded."""
 
     @abstractmethod
     def raw_ends(self, codes: Codes, quantity: str = "pns") -> FloatArray:
         """Both ends as computed, even where they cross or are NaN, shape (queries, 2); `bounds` is for users."""
 
+    def law(self, queries: QueryLike = None) -> Law:
+        """The law of each query, of models that are capable of it."""
+        raise ModelError(f"a {self.name} model knows bounds and no law; fit a response-types or plug-in model.")
+
+    def simulated(self, codes: Codes, population: Population | None = None) -> tuple[FloatArray, FloatArray]:
+        """Types of each query, and how far fits to simulated studies strayed, of models that are capable of it.
+
+        Shapes (queries, types) and (studies, queries, types).
+        """
+        raise ModelError(f"a {self.name} model simulates no studies; fit a response-types model with intervals.")
+
+    @property
+    def interval_inflation(self) -> float:
+        """What the standard errors from simulated studies are multiplied by."""
+        return 1.0
+
     @abstractmethod
     def validate_parameters(self) -> None:
-        """Raise an error where no model can be fitted with the parameters; `fit` does so first, and so does loading."""
+        """Refuse parameters that no model can be fitted with; `fit` does so first, and so does loading."""
 
     @abstractmethod
     def parameters(self) -> Mapping[str, Any]:
-        """What the constructor was given, as plain data."""
-
-    @classmethod
-    def from_parameters(cls, parameters: Mapping[str, Any]) -> Self:
-        """The unfitted model that `parameters` described."""
-        return cls(**parameters)
+        """What the constructor was given, as plain data; loading checks it against the constructor's types."""
 
     def state(self) -> tuple[Mapping[str, Any], Mapping[str, np.ndarray[Any, Any]]]:
         """What `fit` learned beside the study: plain data and arrays."""
@@ -118,7 +163,7 @@ class Model(ABC):
         The study has other counts of the same profiles; those without rows are left out in the end.
         """
         other = copy(self)
-        other.study_ = study.with_rows()
+        other.study_ = study.drop_empty_profiles()
         return other
 
     @property
@@ -134,29 +179,44 @@ class Model(ABC):
         return self.study.schema
 
     @property
-    def populations(self) -> tuple[People, ...]:
-        """Whose people `bounds` can be asked about with `population`, if it takes that."""
-        return ()
+    def structure(self) -> Structure:
+        """Response types and tables of the fitted study."""
+        return self.study.structure
 
     def validate_population(self, population: str) -> None:
         """Refuse people that the model cannot be asked about."""
         validate_population(population)
-        if population not in self.populations:
-            own = f"those of the {self.populations[0]} table" if self.populations else "the people it was fitted to"
+        known = self.capabilities.populations
+        if population not in known:
+            own = f"those of the {known[0]} table" if known else "the people it was fitted to"
             raise QueryError(
                 f"population {population!r} was given, but this {self.name} model has only {own}; leave --population "
                 "(population=) out, or fit a response-types model to both tables."
             )
 
     @property
-    def pools_rows(self) -> bool:
-        """Whether answers to open queries add up rows, which takes even assignment and alike tables for granted."""
-        return False
-
-    @property
-    def caveats(self) -> tuple[str, ...]:
+    def caveats(self) -> tuple[Note, ...]:
         """What a reader of any answer should know."""
         return () if self.study.withheld is None else (self.study.withheld.note,)
+
+    @property
+    def warnings(self) -> tuple[Note, ...]:
+        """What whoever fits or reads this model is warned of, found when first asked for and stored with the model.
+
+        Tables that contradict each other, and rows that are added up although people differ: see
+        `pnsight.diagnostics.fit_warnings`.
+        """
+        if not hasattr(self, "_warnings") or self._warnings[0] is not self.study:
+            from pnsight.diagnostics.fit_warnings import (
+                fit_warnings,  # loads SciPy, which a plain answer can do without
+            )
+
+            self.keep_warnings(fit_warnings(self.study, self.capabilities.pools_rows))
+        return self._warnings[1]
+
+    def keep_warnings(self, notes: Sequence[Note]) -> None:
+        """Take these for the warnings about the study, found when the model was fitted."""
+        self._warnings = (self.study, tuple(notes))
 
     def _repr_html_(self) -> str:
         """The model and what it was fitted to, for a notebook."""
@@ -166,12 +226,23 @@ class Model(ABC):
         return markup.facts(f"{type(self).__name__} ({self.name})", {**own, **fitted})
 
     def counts(self, codes: Codes) -> FloatArray:
-        """Rows behind each query in the layout of `Study.counts`, shape (queries, 8) or (queries, 4)."""
+        """Rows behind each query in the structure's cells, shape (queries, cells)."""
         return lattice.sum_over(self.schema, codes, self.study.profiles, self.study.counts)
 
-    def shares(self, codes: Codes, population: People | None = None) -> FloatArray:
+    def support(self, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Rows in the experimental and in the observational table, each of shape (queries,)."""
+        experimental, observational = (
+            counts[:, self.structure.columns_of(table)].sum(axis=1) for table in (EXPERIMENTAL, OBSERVATIONAL)
+        )
+        return experimental, observational
+
+    def least_rows(self, counts: FloatArray) -> FloatArray:
+        """Rows in the study's table that has fewer of them, shape (queries,)."""
+        return np.asarray(self.structure.by_table(counts).min(axis=1))
+
+    def shares(self, codes: Codes, population: Population | None = None) -> FloatArray:
         """Share of the people of a population, by default the model's, that are in each query, shape (queries,)."""
-        people = self.study.people(population or "observational")
+        people = self.study.profile_counts(population or "observational")
         return lattice.sum_over(self.schema, codes, self.study.profiles, people[:, None])[:, 0] / (people.sum() or 1.0)
 
 
@@ -185,14 +256,15 @@ class LawModel(Model):
         """The law of each query, of which the rows are already counted."""
 
     @abstractmethod
-    def ends_given(self, codes: Codes, counts: FloatArray, question: Question) -> Ends:
+    def ends_given(self, codes: Codes, counts: FloatArray, estimand: Estimand) -> Ends:
         """Both ends of each query, of which the rows are already counted."""
 
-    def notes(self, codes: Codes, question: Question) -> tuple[str, ...]:
+    def notes(self, codes: Codes, estimand: Estimand) -> tuple[Note, ...]:
         """What a reader of the answers should know; refuses assumptions that the study contradicts for the queries."""
-        lacking = EXOGENOUS not in question.assume and not self.study.table_rows[0]
-        found = (*self.caveats, *question.notes, *((_NO_EXPERIMENT,) if lacking else ()))
-        return (*found, self._tested(question.assume).note(codes)) if question.assume else found
+        lacking = EXOGENOUS not in estimand.assume and not self.study.table_rows[0]
+        missing = (Note("no_experiment", severity="warning"),) if lacking else ()
+        found = (*self.caveats, *estimand.notes(self.structure), *missing)
+        return (*found, self._tested(estimand.assume).note(codes)) if estimand.assume else found
 
     def _tested(self, assume: tuple[str, ...]) -> AssumptionTest:
         """What the study says about assumptions, found out once for each."""
@@ -212,38 +284,11 @@ class LawModel(Model):
 
     def raw_ends(self, codes: Codes, quantity: str = "pns") -> FloatArray:
         """The formulas at the model's law, shape (queries, 2)."""
-        return np.stack(asking(quantity).ends(self.law(codes)), axis=1)
+        return np.stack(Estimand.parse(quantity).bounds_at(self.law(codes)), axis=1)
 
-    def bounds(
-        self,
-        queries: QueryLike = None,
-        quantity: str | None = None,
-        level: float = 0.9,
-        *,
-        payoffs: PayoffsLike | None = None,
-        assume: AssumeLike = (),
-        refine: Refine = "none",
-    ) -> BoundTable:
-        """Bounds on a quantity for each query, as `Model.bounds` says."""
-        codes = encode(self.schema, queries)
-        question = asking(quantity, payoffs, assume, refine, otherwise=self.quantity)
-        notes, counts = self.notes(codes, question), self.counts(codes)
-        lower, upper, status = settle(*self.ends_given(codes, counts, question), within=question.span)
-        table = format_queries(self.schema, codes), lower, upper, *support(counts), status
-        return BoundTable(question.quantity, *table, notes=notes)
-
-
-def support(counts: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Rows in the experimental and in the observational table, each of shape (queries,)."""
-    return counts[:, :4].sum(axis=1), counts[:, 4:].sum(axis=1)
-
-
-def least_rows(study: Study, counts: FloatArray) -> FloatArray:
-    """Rows in the study's table that has fewer of them, shape (queries,)."""
-    experimental, observational = support(counts)
-    return experimental if study.observational is None else np.minimum(experimental, observational)
-
-
-def rows_behind(counts: FloatArray) -> FloatArray:
-    """Rows of the treated arm, of the control arm and of the observational table, shape (queries, 3)."""
-    return np.stack([counts[:, part].sum(axis=1) for part in (slice(2), slice(2, 4), slice(4, None))], axis=1)
+    def answer(self, codes: Codes, estimand: Estimand) -> BoundTable:
+        """Bounds on the estimand for each query, as `Model.bounds` says."""
+        notes, counts = self.notes(codes, estimand), self.counts(codes)
+        lower, upper, status = resolve_crossed_bounds(*self.ends_given(codes, counts, estimand), within=estimand.span)
+        table = format_queries(self.schema, codes), lower, upper, *self.support(counts), status
+        return BoundTable(estimand.quantity.name, *table, notes=notes)

@@ -54,6 +54,18 @@ def initialise(key: jax.Array, sizes: Sequence[int]) -> Parameters:
     """Draw a network whose layers have `sizes` units, inputs first.
 
     Weights and biases are uniform within 1 / sqrt(inputs of the layer), the default of PyTorch's `nn.Linear`.
+
+    Parameters
+    ----------
+    key : jax.Array
+        Source of randomness.
+    sizes : sequence of int
+        Units of each layer, inputs first.
+
+    Returns
+    -------
+    tuple of pairs of arrays
+        One pair of weights (outputs, inputs) and bias (outputs,) a layer.
     """
     # One draw for all layers: compiling the generator once per array would take longer than compiling the training.
     parts = [outputs * (inputs + 1) for inputs, outputs in pairwise(sizes)]
@@ -68,7 +80,21 @@ def _layer(draws: jax.Array, inputs: int) -> tuple[jax.Array, jax.Array]:
 
 
 def logits(parameters: Parameters, inputs: jax.Array, activation: Activation = "mish") -> jax.Array:
-    """Return the last layer's values, shape (n, outputs), for inputs of shape (n, p)."""
+    """Return the last layer's values.
+
+    Parameters
+    ----------
+    parameters : tuple of pairs of arrays
+        Weights and biases.
+    inputs : array of shape (n, p)
+        One row each.
+    activation : {"mish", "relu"}
+        Of the hidden layers.
+
+    Returns
+    -------
+    array of shape (n, outputs)
+    """
     *inner, (weights, bias) = parameters
     # Features first inside: under vmap the first layers of all networks are then one matrix product.
     hidden = inputs.T
@@ -78,5 +104,19 @@ def logits(parameters: Parameters, inputs: jax.Array, activation: Activation = "
 
 
 def predict(parameters: Parameters, inputs: jax.Array, activation: Activation = "mish") -> jax.Array:
-    """Return the answers in (0, 1) of one network with one output, shape (n,), to inputs of shape (n, p)."""
+    """Return the answers in (0, 1) of a network with one output.
+
+    Parameters
+    ----------
+    parameters : tuple of pairs of arrays
+        Weights and biases.
+    inputs : array of shape (n, p)
+        One row each.
+    activation : {"mish", "relu"}
+        Of the hidden layers.
+
+    Returns
+    -------
+    array of shape (n,)
+    """
     return jax.nn.sigmoid(logits(parameters, inputs, activation)[:, 0])

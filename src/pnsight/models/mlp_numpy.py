@@ -49,23 +49,61 @@ ACTIVATIONS: dict[Activation, Callable[[Float32Array], Float32Array]] = {"mish":
 def softmax(x: Float32Array) -> Float32Array:
     """Return e^x over its sum along the last axis."""
     e = np.exp(x - x.max(axis=-1, keepdims=True))
-    shares: Float32Array = e / e.sum(axis=-1, keepdims=True)
-    return shares
+    found: Float32Array = e / e.sum(axis=-1, keepdims=True)
+    return found
 
 
 def predict(layers: Layers, inputs: ArrayLike, activation: Activation = "mish") -> Float32Array:
-    """Return the answers in (0, 1) of one network with one output, shape (n,), to inputs of shape (n, p)."""
+    """Return the answers in (0, 1) of a network with one output.
+
+    Parameters
+    ----------
+    layers : Layers
+        Weights and biases.
+    inputs : array of shape (n, p)
+        One row each.
+    activation : {"mish", "relu"}
+        Of the hidden layers.
+
+    Returns
+    -------
+    array of shape (n,)
+    """
     return _by_block(lambda rows: sigmoid(_logits(layers, rows, activation)), inputs)[:, 0]
 
 
 def mean_probabilities(networks: Sequence[Layers], inputs: ArrayLike) -> NDArray[np.float64]:
-    """Return the mean of the distributions that several networks give, shape (n, outputs)."""
+    """Return the mean of the distributions that an ensemble of networks gives.
+
+    Parameters
+    ----------
+    networks : sequence of Layers
+        The ensemble.
+    inputs : array of shape (n, p)
+        One row each.
+
+    Returns
+    -------
+    array of shape (n, outputs)
+    """
     total = sum((probabilities(network, inputs) for network in networks), np.float64(0))
     return np.asarray(total / len(networks), dtype=np.float64)
 
 
 def probabilities(layers: Layers, inputs: ArrayLike) -> Float32Array:
-    """Return the distribution that a network with a softmax gives, shape (n, outputs), to inputs of shape (n, p)."""
+    """Return the distribution that a network with a softmax gives.
+
+    Parameters
+    ----------
+    layers : Layers
+        Weights and biases.
+    inputs : array of shape (n, p)
+        One row each.
+
+    Returns
+    -------
+    array of shape (n, outputs)
+    """
     return _by_block(lambda rows: softmax(_logits(layers, rows, "mish")), inputs)
 
 

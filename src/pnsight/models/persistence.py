@@ -10,75 +10,43 @@ import hashlib
 import json
 import math
 import os
-from dataclasses import asdict, is_dataclass
+from collections.abc import Iterable
+from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict, get_type_hints
+from typing import Any, get_type_hints
 
 import numpy as np
 from safetensors import SafetensorError
 from safetensors import numpy as safetensors_numpy
 
 from pnsight._files import replacing
-from pnsight._plain import validate_type
 from pnsight._version import __version__
 from pnsight.data.schema import Covariate, Schema
 from pnsight.data.study import Study, Withheld
+from pnsight.data.two_by_two import EXPERIMENT_ALONE, TWO_BY_TWO
 from pnsight.errors import ModelError, OutputError, PnsightError, join_names
-from pnsight.models import ExactMLP, MaskMLP, Model, PlugIn, ResponseTypeModel
+from pnsight.models.base import Model
+from pnsight.models.registry import MODELS, find_model
+from pnsight.models.stored import StoredCovariate, StoredModel, StoredNote, StoredStudy, parse
+from pnsight.notes import Note
 
 FORMAT = "pnsight-model"
 FORMAT_VERSION = 2
 """Raised whenever what is stored changes; 1 did not say how a response-type model represents its profiles."""
 
-MODELS: dict[str, type[Model]] = {model.name: model for model in (ResponseTypeModel, MaskMLP, ExactMLP, PlugIn)}
-"""Models by the name the command line gives them."""
-
-
-class _CovariateData(TypedDict):
-    name: str
-    levels: list[str]
-    edges: NotRequired[list[float | None]]
-    merged: NotRequired[list[str]]
-
-
-class _WithheldData(TypedDict):
-    min_cell: int
-    rows: tuple[float, float]
-    profiles: tuple[int, int]
-
-
-class _StudyData(TypedDict):
-    treatment: str
-    outcome: str
-    treated: NotRequired[str]
-    success: NotRequired[str]
-    covariates: list[_CovariateData]
-    dropped: dict[str, float]
-    ignored: list[str]
-    notes: NotRequired[list[str]]
-    experiment_alone: bool
-    withheld: NotRequired[_WithheldData]
-
-
-class _ModelData(TypedDict):
-    """What `model.json` holds; `learned` is of the type that the model's class names."""
-
-    format: str
-    format_version: int
-    pnsight_version: NotRequired[str]
-    model: str
-    parameters: dict[str, Any]
-    learned: dict[str, Any]
-    study: _StudyData
-    arrays: str
-
 
 def check_place(folder: str | os.PathLike[str]) -> None:
-    """Refuse a folder that `save` would refuse, before the work of fitting; nothing is made yet."""
+    """Raise OutputError for a folder that `save` would refuse, before the work of fitting; nothing is made yet.
+
+    Parameters
+    ----------
+    folder : path
+        Where a model is to be written.
+    """
     path = Path(folder)
     try:
-        _refuse_foreign(path)
+        _check_not_foreign(path)
         nearest = next(place for place in (path, *path.absolute().parents) if place.exists())
     except OSError as error:
         raise OutputError(f"cannot write the model to {str(path)!r}: {error.strerror}.") from None
@@ -87,7 +55,15 @@ def check_place(folder: str | os.PathLike[str]) -> None:
 
 
 def save(model: Model, folder: str | os.PathLike[str]) -> None:
-    """Write a fitted model to a folder, which must be new, empty or already hold a model."""
+    """Write a fitted model to a folder.
+
+    Parameters
+    ----------
+    model : Model
+        What to store.
+    folder : path
+        Must be new, empty or already hold a model.
+    """
     path = Path(folder)
     study, study_arrays = _study_out(model.study)
     parameters = dict(model.parameters())
@@ -106,6 +82,7 @@ def save(model: Model, folder: str | os.PathLike[str]) -> None:
         "parameters": parameters,
         "learned": dict(data),
         "study": study,
+        "warnings": [note.plain() for note in model.warnings],
         "arrays": file,
     }
     check_place(path)
@@ -123,7 +100,17 @@ def save(model: Model, folder: str | os.PathLike[str]) -> None:
 
 
 def load(folder: str | os.PathLike[str]) -> Model:
-    """Read a model that `save` wrote."""
+    """Read a model that `save` wrote.
+
+    Parameters
+    ----------
+    folder : path
+        Where the model is.
+
+    Returns
+    -------
+    Model
+    """
     path = Path(folder)
     try:
         description, kind, arrays = _read(path)
@@ -131,49 +118,54 @@ def load(folder: str | os.PathLike[str]) -> Model:
     except OSError as error:
         raise ModelError(f"model {str(path)!r} cannot be read ({error}); check that you may read all of it.") from None
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        raise ModelError(f"model {str(path)!r} is damaged: {_told(error)}; fit the model again.") from None
+        raise ModelError(f"model {str(path)!r} is damaged: {_describe(error)}; fit the model again.") from None
 
 
-def _told(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     """What is wrong: in our words, or what Python makes of a part that is missing or not what it should be."""
     return str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
 
 
-def _read(path: Path) -> tuple[_ModelData, type[Model], dict[str, np.ndarray[Any, Any]]]:
+def _read(path: Path) -> tuple[StoredModel, type[Model], dict[str, np.ndarray[Any, Any]]]:
     """The description, the class that it names and the arrays, which fit neither each other nor the class yet."""
     description = _description(path)
-    if not (path / description["arrays"]).exists():  # replaced since the line above, or damaged
+    if not (path / description.arrays).exists():  # replaced since the line above, or damaged
         description = _description(path)
-    kind = MODELS.get(description["model"])
-    if kind is None:
+    if description.model not in MODELS:
         raise ModelError(
-            f"{str(path)!r} holds a model of kind {description['model']!r}; this pnsight {__version__} knows "
+            f"{str(path)!r} holds a model of kind {description.model!r}; this pnsight {__version__} knows "
             f"{join_names(MODELS)}. Upgrade pnsight or fit the model again."
         )
-    return description, kind, _arrays(path / description["arrays"])
+    return description, find_model(description.model), _arrays(path / description.arrays)
 
 
-def _restored(kind: type[Model], description: _ModelData, arrays: dict[str, np.ndarray[Any, Any]]) -> Model:
-    model = _unfitted(kind, description["parameters"])
-    validate_type(description["learned"], kind.learns, "learned")
+def _restored(kind: type[Model], description: StoredModel, arrays: dict[str, np.ndarray[Any, Any]]) -> Model:
+    model = _unfitted(kind, description.parameters)
+    parse(description.learned, kind.learns, "learned")
     learned = {key.removeprefix("model."): value for key, value in arrays.items() if key.startswith("model.")}
-    return model.restore(_study_in(description["study"], arrays), description["learned"], learned)
+    restored = model.restore(_study_in(description.study, arrays), description.learned, learned)
+    restored.keep_warnings(_notes_in(description.warnings))
+    return restored
 
 
 def _unfitted(kind: type[Model], parameters: dict[str, Any]) -> Model:
     """A model with these parameters, as strict as `fit`."""
-    for name, expected in get_type_hints(kind.__init__).items():
-        if name in parameters and not is_dataclass(expected):
-            validate_type(parameters[name], expected, f"parameters.{name}")
-    model = kind.from_parameters(parameters)
+    hints = get_type_hints(kind.__init__)
+    unknown = parameters.keys() - hints.keys()
+    if unknown:
+        raise ValueError(f"parameters has {join_names(sorted(unknown))}, which a {kind.name} model has not")
+    model = kind(**{name: parse(value, hints[name], f"parameters.{name}") for name, value in parameters.items()})
     try:
         model.validate_parameters()
+        missing = model.parameters().keys() - parameters.keys()
     except PnsightError as error:
         raise ValueError(str(error).rstrip(".")) from None
+    if missing:
+        raise ValueError(f"parameters.{min(missing)} is missing")
     return model
 
 
-def _description(path: Path) -> _ModelData:
+def _description(path: Path) -> StoredModel:
     expected = "expected a folder written by `pnsight fit --out`"
     if not path.is_dir():
         raise ModelError(f"no model folder {str(path)!r}; {expected}.")
@@ -191,8 +183,7 @@ def _description(path: Path) -> _ModelData:
             f"model {str(path)!r} has format {description.get('format_version')!r}, this pnsight {__version__} reads "
             f"format {FORMAT_VERSION}; fit the model again, or use the pnsight {writer} that wrote it."
         )
-    validate_type(description, _ModelData, "model.json")
-    found: _ModelData = description  # type: ignore[assignment]
+    found: StoredModel = parse(description, StoredModel, "model.json")
     return found
 
 
@@ -212,7 +203,7 @@ def _arrays(path: Path) -> dict[str, np.ndarray[Any, Any]]:
     return found
 
 
-def _refuse_foreign(path: Path) -> None:
+def _check_not_foreign(path: Path) -> None:
     """Never write into somebody's folder of other things."""
     if path.exists() and not path.is_dir():
         raise OutputError(f"cannot write the model to {str(path)!r}: it is a file; name a folder.")
@@ -241,45 +232,48 @@ def _study_out(study: Study) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, 
         "treated": study.treated,
         "success": study.success,
         "covariates": [_covariate_out(covariate) for covariate in study.schema.covariates],
-        "dropped": study.dropped,
+        "dropped": [{"reason": reason.plain(), "rows": rows} for reason, rows in study.dropped.items()],
         "ignored": list(study.ignored),
-        "notes": list(study.notes),
-        "experiment_alone": study.observational is None,
+        "notes": [note.plain() for note in study.notes],
+        "experiment_alone": study.experiment_alone,
     }
     if study.withheld is not None:
         description["withheld"] = asdict(study.withheld)
     return description, {"profiles": study.profiles, "counts": study.counts}
 
 
-def _study_in(description: _StudyData, arrays: dict[str, np.ndarray[Any, Any]]) -> Study:
-    schema = Schema(tuple(_covariate_in(covariate) for covariate in description["covariates"]))
+def _study_in(description: StoredStudy, arrays: dict[str, np.ndarray[Any, Any]]) -> Study:
+    schema = Schema(tuple(_covariate_in(covariate) for covariate in description.covariates))
     if len(set(schema.names)) < len(schema.names):
         raise ValueError(f"two covariates have the same name: {join_names(schema.names)}")
     profiles, counts = arrays["profiles"], arrays["counts"]
-    width = 4 if description["experiment_alone"] else 8
-    if profiles.shape != (len(profiles), len(schema.names)) or counts.shape != (len(profiles), width):
+    structure = EXPERIMENT_ALONE if description.experiment_alone else TWO_BY_TWO
+    if profiles.shape != (len(profiles), len(schema.names)) or counts.shape != (len(profiles), structure.n_cells):
         raise ValueError(f"arrays of shape {profiles.shape} and {counts.shape} do not fit the covariates")
     if not ((profiles >= 0) & (profiles < schema.shape)).all():
         raise ValueError("the profiles have levels that the covariates have not")
     return Study(
         schema,
         profiles,
-        counts[:, :4],
-        None if description["experiment_alone"] else counts[:, 4:],
-        description["treatment"],
-        description["outcome"],
-        description["dropped"],
-        tuple(description["ignored"]),
-        tuple(description.get("notes", ())),
-        treated=description.get("treated", "1"),
-        success=description.get("success", "1"),
-        withheld=_withheld_in(description["withheld"]) if "withheld" in description else None,
+        counts,
+        structure,
+        description.treatment,
+        description.outcome,
+        {_note_in(left_out.reason): left_out.rows for left_out in description.dropped},
+        tuple(description.ignored),
+        _notes_in(description.notes),
+        treated=description.treated,
+        success=description.success,
+        withheld=None if description.withheld is None else Withheld(**dict(description.withheld)),
     )
 
 
-def _withheld_in(description: _WithheldData) -> Withheld:
-    (trial, registry), (of_trial, of_registry) = description["rows"], description["profiles"]
-    return Withheld(description["min_cell"], (trial, registry), (of_trial, of_registry))
+def _notes_in(stored: Iterable[StoredNote]) -> tuple[Note, ...]:
+    return tuple(map(_note_in, stored))
+
+
+def _note_in(stored: StoredNote) -> Note:
+    return Note.from_plain({"kind": stored.kind, "values": stored.values, "severity": stored.severity})
 
 
 def _covariate_out(covariate: Covariate) -> dict[str, Any]:
@@ -292,16 +286,16 @@ def _covariate_out(covariate: Covariate) -> dict[str, Any]:
     return description
 
 
-def _covariate_in(description: _CovariateData) -> Covariate:
-    name, levels = description["name"], tuple(description["levels"])
+def _covariate_in(description: StoredCovariate) -> Covariate:
+    name, levels = description.name, tuple(description.levels)
     if not levels or len(set(levels)) < len(levels):
         raise ValueError(f"covariate {name!r} has the levels {list(levels)}; expected one or more, each once")
-    edges = _edges_in(description["edges"]) if "edges" in description else None
+    edges = None if description.edges is None else _edges_in(description.edges)
     if edges is not None and not (
         1 < len(edges) <= len(levels) + 1 and all(low < high for low, high in pairwise(edges))
     ):
         raise ValueError(f"covariate {name!r} has the edges {list(edges)}; expected rising numbers around its levels")
-    return Covariate(name, levels, edges, tuple(description.get("merged", ())))
+    return Covariate(name, levels, edges, tuple(description.merged))
 
 
 def _edges_in(edges: list[float | None]) -> tuple[float, ...]:

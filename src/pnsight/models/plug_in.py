@@ -9,22 +9,19 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from pnsight._progress import Progress, no_progress
-from pnsight._text import percent
 from pnsight._typing import FloatArray
 from pnsight.data.law import Law
 from pnsight.data.schema import Codes
-from pnsight.data.study import People, Study
+from pnsight.data.study import Population, Study
 from pnsight.errors import ModelError, join_names
-from pnsight.estimands.closed_forms import Ends
-from pnsight.estimands.estimand import Question, refuse_to_fit
+from pnsight.estimands.estimand import Ends, Estimand, validate_fitted_quantity
 from pnsight.estimands.resolve import ROUNDING
-from pnsight.models.base import LawModel, rows_behind
+from pnsight.models.base import Capabilities, LawModel
+from pnsight.notes import Note
 from pnsight.queries import lattice
 
 MOST_UNCOVERED = 0.05
 """Share of a query's people whose profiles may lack rows; with more of them a standardised answer is undefined."""
-
-_OF_THOSE_LEFT = "answers are about the people whose counts are left, who may respond otherwise than all"
 
 _CHOICES = {"mix": ("rows", "profiles"), "population": ("observational", "experimental", "pooled")}
 
@@ -48,7 +45,7 @@ class PlugIn(LawModel):
 
     quantity: str = "pns"
     mix: Literal["rows", "profiles"] = "rows"
-    population: People = "observational"
+    population: Population = "observational"
 
     name: ClassVar[str] = "plug-in"
     method: ClassVar[str] = (
@@ -64,8 +61,8 @@ class PlugIn(LawModel):
         return self
 
     def validate_parameters(self) -> None:
-        """Raise an error where parameters are not known, or do not go together."""
-        refuse_to_fit(self.quantity)
+        """Refuse parameters that are not known, or do not go together."""
+        validate_fitted_quantity(self.quantity)
         for name, allowed in _CHOICES.items():
             if getattr(self, name) not in allowed:
                 raise ModelError(
@@ -91,79 +88,80 @@ class PlugIn(LawModel):
         return f"Nothing was learned. {how[self.mix]}"
 
     @property
-    def pools_rows(self) -> bool:
-        """Whether open queries add up rows."""
-        return self.mix == "rows"
+    def capabilities(self) -> Capabilities:
+        """The law from a query's own rows, and so no answer without rows."""
+        return Capabilities(law=True, pools_rows=self.mix == "rows")
 
     @property
-    def caveats(self) -> tuple[str, ...]:
+    def caveats(self) -> tuple[Note, ...]:
         """What a reader of any answer should know; counts that are withheld are those of other people than the rest."""
         found = super().caveats
-        return (*found, _OF_THOSE_LEFT) if self.study.withheld and any(self.study.withheld.rows) else found
+        return (
+            (*found, Note("people_with_counts_only"))
+            if self.study.withheld and any(self.study.withheld.rows)
+            else found
+        )
 
-    def shares(self, codes: Codes, population: People | None = None) -> FloatArray:
+    def shares(self, codes: Codes, population: Population | None = None) -> FloatArray:
         """Share of the people of a population, by default the model's, that are in each query, shape (queries,)."""
         return super().shares(codes, population or self.population)
 
     def law_given(self, codes: Codes, counts: FloatArray) -> Law:
         """Empirical law of each query, NaN where the rows it needs are absent."""
         if self.mix == "profiles":
-            return Law.from_columns(self._mean_parts(codes, Question())[0])
-        observational = None if self.study.observational is None else counts[:, 4:]
-        return Law.from_counts(counts[:, :4], observational)
+            return Law(self.structure, self._mean_terms(codes, Estimand())[0])
+        return Law.from_counts(counts, self.structure)
 
-    def ends_given(self, codes: Codes, counts: FloatArray, question: Question) -> Ends:
+    def ends_given(self, codes: Codes, counts: FloatArray, estimand: Estimand) -> Ends:
         """The formulas at the query's law, or the mean over its profiles where assumptions or refinement need them."""
-        if question.by_profile:
-            return question.ends_of(self._mean_parts(codes, question)[0], rows_behind(counts))
-        return question.ends(self.law_given(codes, counts), rows_behind(counts))
+        if estimand.needs_profiles(self.structure):
+            return estimand.bounds_from_mean_terms(
+                self._mean_terms(codes, estimand)[0], self.structure, self.structure.by_group(counts)
+            )
+        return estimand.bounds_at(self.law_given(codes, counts), self.structure.by_group(counts))
 
-    def notes(self, codes: Codes, question: Question) -> tuple[str, ...]:
+    def notes(self, codes: Codes, estimand: Estimand) -> tuple[Note, ...]:
         """For how many queries an answer made profile by profile leaves people out, and how far to trust it."""
-        found = super().notes(codes, question)
-        if question.refined:
+        found = super().notes(codes, estimand)
+        if estimand.refines(self.structure):
             found += self._noise_notes()
-        return found + self._cover_notes(codes, question) if question.by_profile or self.mix == "profiles" else found
+        return (
+            found + self._cover_notes(codes, estimand)
+            if estimand.needs_profiles(self.structure) or self.mix == "profiles"
+            else found
+        )
 
-    def _noise_notes(self) -> tuple[str, ...]:
+    def _noise_notes(self) -> tuple[Note, ...]:
         """What the noise of small profiles does to refined bounds, if there are any."""
         from pnsight.diagnostics.support import ENOUGH_ROWS  # loads SciPy, which a plain answer can do without
 
-        people, rows = self.study.people(self.population), rows_behind(self.study.counts)
-        few = people[(rows[:, : 2 if self.study.observational is None else 3] < ENOUGH_ROWS).any(axis=1)].sum()
+        people, rows = self.study.profile_counts(self.population), self.structure.by_group(self.study.counts)
+        few = people[(rows < ENOUGH_ROWS).any(axis=1)].sum()
         if not few:
             return ()
-        return (
-            f"{percent(few / people.sum())} of people have a profile with fewer than {ENOUGH_ROWS} rows in an arm or "
-            "table: its noise makes refined bounds look tighter than they are; use a response-types model",
-        )
+        return (Note("noisy_profiles", {"share": few / people.sum(), "rows": ENOUGH_ROWS}, "warning"),)
 
-    def _cover_notes(self, codes: Codes, question: Question) -> tuple[str, ...]:
-        uncovered = 1 - self._mean_parts(codes, question)[1]
+    def _cover_notes(self, codes: Codes, estimand: Estimand) -> tuple[Note, ...]:
+        uncovered = 1 - self._mean_terms(codes, estimand)[1]
         many = uncovered > MOST_UNCOVERED
         few = (uncovered > ROUNDING) & ~many
-        lack = "have a profile that lacks rows in one arm or table"
-        if question.refined:
-            lack += ", or whose bounds cross"
-        notes = {
-            f"{few.sum():,} of {len(codes):,} answers leave out people who {lack}, "
-            f"at most {uncovered[few].max(initial=0):.1%} of those asked about": few,
-            f"{many.sum():,} of {len(codes):,} queries have no answer: more than {MOST_UNCOVERED:.0%} of those asked "
-            f"about {lack}; use fewer or coarser covariates": many,
-        }
-        return tuple(note for note, concerned in notes.items() if concerned.any())
+        asked = {"of": len(codes), "refined": estimand.refines(self.structure)}
+        left_out = {**asked, "answers": few.sum(), "share": uncovered[few].max(initial=0)}
+        unanswered = {**asked, "queries": many.sum(), "share": MOST_UNCOVERED}
+        found = (Note("people_left_out", left_out, "warning"),) if few.any() else ()
+        return (*found, Note("queries_unanswered", unanswered, "warning")) if many.any() else found
 
-    def _mean_parts(self, codes: Codes, question: Question) -> tuple[FloatArray, FloatArray]:
+    def _mean_terms(self, codes: Codes, estimand: Estimand) -> tuple[FloatArray, FloatArray]:
         """The mean of what each query's profiles bring to an answer, and the share of its people that they cover.
 
         For the law itself it is the sum over profiles z of P(z) P(y | do(x), z), and the same for the joint: all parts
         are means over the same profiles, those that have an answer.
         """
         study = self.study
-        own = Law.from_counts(study.experimental, study.observational)
-        parts = question.parts(own, rows_behind(study.counts))
+        own = Law.from_counts(study.counts, study.structure)
+        parts = estimand.profile_terms(own, study.structure.by_group(study.counts))
         unknown = np.isnan(parts.sum(axis=1))
-        people = study.people(self.population)
+        people = study.profile_counts(self.population)
         covered = np.where(unknown, 0.0, people)
         weighed = np.nan_to_num(parts) * covered[:, None]
         sums = lattice.sum_over(study.schema, codes, study.profiles, np.column_stack([weighed, covered, people]))

@@ -3,7 +3,7 @@
 Whatever can be shown of a study is a sum of its cells, so small cells are taken out before anything is added up. A
 profile with a small cell loses all its counts in that table; then no sum, and no difference of two sums, contains a
 part of it. Profiles go on being taken out, those with fewest rows first, until what is withheld of a table is itself
-no small count in any of the four cells: totals that are known from elsewhere do not give it away.
+no small count in any cell: totals that are known from elsewhere do not give it away.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pnsight._typing import FloatArray
 from pnsight.data.study import Study, Withheld
 from pnsight.errors import QueryError
 from pnsight.models import Model
+from pnsight.notes import Note
 
 AnyModel = TypeVar("AnyModel", bound=Model)
 Number = TypeVar("Number", int, float)
@@ -35,27 +36,41 @@ def suppress(found: Model | Study, min_cell: int) -> Model | Study:
     plug-in has no answer where nothing is left. A response-type model goes by its networks there, without the rows of
     the profiles concerned. Networks stay as they are, trained on everything: they give no count away, but shares that
     they learned do depend a little on every row. See the documentation for what this protects, and what not.
+
+    Parameters
+    ----------
+    found : Model or Study
+        What is to be handed on.
+    min_cell : int
+        Smallest count that may be shown, at least 2.
+
+    Returns
+    -------
+    Model or Study
+        Of the kind that was given.
     """
     if isinstance(min_cell, bool) or not isinstance(min_cell, int | np.integer) or min_cell < 2:
         raise QueryError(f"the smallest count to show is {min_cell!r}; give a whole number of at least 2, such as 10.")
     if isinstance(found, Study):
-        return _suppressed(found, int(min_cell)).with_rows()
-    return found.with_study(_suppressed(found.study, int(min_cell)))
+        return _suppressed(found, int(min_cell)).drop_empty_profiles()
+    shown = found.with_study(_suppressed(found.study, int(min_cell)))
+    shown.keep_warnings([_without_shares(warning) for warning in found.warnings])
+    return shown
 
 
 def _suppressed(study: Study, min_cell: int) -> Study:
     """The study with zeros in place of what is withheld, its profiles as they were."""
     before = study.withheld or Withheld(min_cell)
     min_cell = max(min_cell, before.min_cell)
-    blocks = np.split(study.counts, study.counts.shape[1] // 4, axis=1)
+    blocks = [study.counts[:, study.structure.columns_of(table)] for table in study.structure.tables]
     hidden = [_hidden(counts, min_cell) for counts in blocks]
     left = [np.where(rows[:, None], 0.0, counts) for rows, counts in zip(hidden, blocks, strict=True)]
-    taken = [_told(counts[rows].sum(), min_cell) for rows, counts in zip(hidden, blocks, strict=True)]
+    taken = [_reported_rows(counts[rows].sum(), min_cell) for rows, counts in zip(hidden, blocks, strict=True)]
     small = {reason: rows for reason, rows in study.dropped.items() if 0 < rows < min_cell}
     return replace(
         study.with_counts(np.concatenate(left, axis=1)),
         dropped={reason: rows for reason, rows in study.dropped.items() if reason not in small},
-        notes=(*study.notes, *(f"{reason}: fewer than {min_cell} were left out" for reason in small)),
+        notes=(*study.notes, *(_few_left_out(reason, min_cell) for reason in small)),
         withheld=Withheld(
             min_cell,
             _added(before.rows, taken),
@@ -64,10 +79,19 @@ def _suppressed(study: Study, min_cell: int) -> Study:
     )
 
 
+def _without_shares(warning: Note) -> Note:
+    """A warning without shares of a subgroup's rows, from which counts might be worked out."""
+    return Note(warning.kind, {}, warning.severity) if warning.kind == "tables_contradict" else warning
+
+
+def _few_left_out(reason: Note, min_cell: int) -> Note:
+    return Note("few_rows_left_out", {"reason": reason.plain(), "min_cell": min_cell})
+
+
 def _hidden(counts: FloatArray, min_cell: int) -> npt.NDArray[np.bool_]:
-    """Which profiles of a table are withheld, shape (profiles,), from their counts, shape (profiles, 4)."""
+    """Which profiles of a table are withheld, shape (profiles,), from their counts, shape (profiles, cells)."""
     hidden: npt.NDArray[np.bool_] = np.asarray(((counts > 0) & (counts < min_cell)).any(axis=1))
-    for cell in range(4):
+    for cell in range(counts.shape[1]):
         others = np.flatnonzero(~hidden & (counts[:, cell] > 0))
         fewest_first = iter(others[np.argsort(counts[others].sum(axis=1), kind="stable")])
         while 0 < counts[hidden, cell].sum() < min_cell and (more := next(fewest_first, None)) is not None:
@@ -75,8 +99,8 @@ def _hidden(counts: FloatArray, min_cell: int) -> npt.NDArray[np.bool_]:
     return hidden
 
 
-def _told(rows: float, min_cell: int) -> float:
-    """Rows withheld of a table; if it has but few in all, the least number that may be told."""
+def _reported_rows(rows: float, min_cell: int) -> float:
+    """Rows withheld of a table; if it has but few in all, the least number that may be shown."""
     return float(max(rows, min_cell)) if rows else 0.0
 
 

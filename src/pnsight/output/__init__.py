@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import lazy_loader
 
 if TYPE_CHECKING:
-    from pnsight.output import plots, report
+    from pnsight.output import formulas, plots, report
 
-__getattr__, __dir__, _ = lazy_loader.attach(__name__, submodules=["plots", "report"])
+__getattr__, __dir__, _ = lazy_loader.attach(__name__, submodules=["formulas", "plots", "report"])
 
-__all__ = ["plots", "report"]
+__all__ = ["formulas", "plots", "report"]

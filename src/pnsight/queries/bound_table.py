@@ -14,6 +14,7 @@ from pnsight._tabular import Tabular
 from pnsight._typing import FloatArray
 from pnsight.data.study import MAX_ROWS
 from pnsight.errors import QueryError, percent_hint
+from pnsight.notes import Note
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,7 +39,7 @@ class BoundTable(Tabular):
     upper_high: FloatArray | None = None
     level: float | None = None
     kept: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __len__(self) -> int:
         return len(self.queries)

@@ -12,22 +12,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from pnsight._typing import FloatArray
-from pnsight.data.law import RESPONSE_TYPES, Law
+from pnsight.data.law import Law
 from pnsight.data.profiles import distinct_profiles
 from pnsight.data.schema import Codes, Schema
-from pnsight.data.study import Study, cell_counts
+from pnsight.data.study import Study
+from pnsight.data.two_by_two import TWO_BY_TWO, cell_counts
 from pnsight.errors import LimitError, PopulationError
-from pnsight.estimands import asking
-from pnsight.estimands.closed_forms import Ends
-from pnsight.estimands.estimand import Question, Refine
+from pnsight.estimands.estimand import Ends, Estimand, EstimandLike
 from pnsight.estimands.payoffs import PayoffsLike
-from pnsight.estimands.resolve import settle
+from pnsight.estimands.resolve import resolve_crossed_bounds
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import BoundTable
 from pnsight.queries.query import QueryLike, encode, format_queries
@@ -115,14 +114,14 @@ class Population:
         """Share of each response type among people of each profile, shape (profiles, 8); hidden causes summed out."""
         step = max(1, _STATES_AT_ONCE >> len(self.hidden))
         parts = [self._types(profiles[i : i + step]) for i in range(0, len(profiles), step)]
-        return np.concatenate(parts) if parts else np.zeros((0, len(RESPONSE_TYPES)))
+        return np.concatenate(parts) if parts else np.zeros((0, TWO_BY_TWO.n_types))
 
     def _types(self, profiles: Codes) -> FloatArray:
         states = np.array(list(product((0, 1), repeat=len(self.hidden))), dtype=np.int32)
         weight = np.prod(np.where(states == 1, self.hidden, 1 - self.hidden), axis=1)
         treated, responses = self.choice(profiles, states), self.responses(profiles, states)
         chosen = np.stack([(1 - treated) * weight, treated * weight], axis=1)
-        return (chosen @ responses).reshape(len(profiles), len(RESPONSE_TYPES))
+        return (chosen @ responses).reshape(len(profiles), TWO_BY_TWO.n_types)
 
     def mixture(self, queries: QueryLike) -> tuple[FloatArray, FloatArray]:
         """Mass of each query, shape (queries,), and its shares of the response types, shape (queries, 8)."""
@@ -144,42 +143,47 @@ class Population:
 
     def law(self, queries: QueryLike = None) -> Law:
         """The exact law of each query."""
-        return Law.from_types(self.mixture(queries)[1])
+        return Law.from_types(self.mixture(queries)[1], TWO_BY_TWO)
 
     def pns(self, queries: QueryLike = None) -> FloatArray:
         """The true probability of necessity and sufficiency, which no table identifies; shape (queries,)."""
         return self.true_value(queries, "pns")
 
     def true_value(
-        self, queries: QueryLike = None, quantity: str | None = None, *, payoffs: PayoffsLike | None = None
+        self, queries: QueryLike = None, quantity: EstimandLike = None, *, payoffs: PayoffsLike | None = None
     ) -> FloatArray:
         """The true value of a quantity, NaN where what it conditions on has probability zero; shape (queries,)."""
-        return asking(quantity, payoffs).truth(self.mixture(queries)[1])
+        return Estimand.parse(quantity, payoffs=payoffs).truth(self.mixture(queries)[1], TWO_BY_TWO)
 
-    def bounds(
-        self,
-        queries: QueryLike = None,
-        quantity: str | None = None,
-        *,
-        payoffs: PayoffsLike | None = None,
-        refine: Refine = "none",
-    ) -> BoundTable:
-        """The bounds that unlimited data would give; `payoffs` and `refine` are those of `Model.bounds`."""
-        codes, question = encode(self.schema, queries), asking(quantity, payoffs, refine=refine)
-        ends = self._refined(codes, question) if question.refined else question.ends(self.law(codes))
-        lower, upper, status = settle(*ends, within=question.span)
+    def bounds(self, queries: QueryLike = None, quantity: EstimandLike = None, **options: Any) -> BoundTable:
+        """The bounds that unlimited data would give.
+
+        Parameters
+        ----------
+        queries, quantity, options
+            As `Model.bounds` takes them; nothing is assumed of a known population.
+
+        Returns
+        -------
+        One row a query.
+        """
+        codes, estimand = encode(self.schema, queries), Estimand.parse(quantity, **options)
+        refined = estimand.refines(TWO_BY_TWO)
+        ends = self._refined(codes, estimand) if refined else estimand.bounds_at(self.law(codes))
+        lower, upper, status = resolve_crossed_bounds(*ends, within=estimand.span)
         everyone = np.full(len(codes), np.inf)
         table = format_queries(self.schema, codes), lower, upper, everyone, everyone, status
-        return BoundTable(question.quantity, *table, notes=question.notes)
+        return BoundTable(estimand.quantity.name, *table, notes=estimand.notes(TWO_BY_TWO))
 
-    def _refined(self, codes: Codes, question: Question) -> Ends:
+    def _refined(self, codes: Codes, estimand: Estimand) -> Ends:
         """Both ends from the means of the profiles' own bounds."""
         profiles, weighted = self._weighted_types
         mass = weighted.sum(axis=1, keepdims=True)
         shares = np.divide(weighted, mass, out=np.full(weighted.shape, 1 / weighted.shape[1]), where=mass > 0)
-        brought = np.column_stack([mass * question.parts(Law.from_types(shares)), mass])
+        brought = np.column_stack([mass * estimand.profile_terms(Law.from_types(shares, TWO_BY_TWO)), mass])
         sums = lattice.sum_over(self.schema, codes, profiles, brought)
-        return question.ends_of(sums[:, :-1] / np.where(sums[:, -1:] > 0, sums[:, -1:], np.nan))
+        means = sums[:, :-1] / np.where(sums[:, -1:] > 0, sums[:, -1:], np.nan)
+        return estimand.bounds_from_mean_terms(means, TWO_BY_TWO)
 
     # --- samples ---------------------------------------------------------------------------------------
 
@@ -202,7 +206,7 @@ class Population:
         profiles, place = distinct_profiles(self.schema, np.concatenate([profiles for profiles, _, _ in rows]))
         places = place[:experimental], place[experimental:]
         counts = [cell_counts(at, len(profiles), x, y) for at, (_, x, y) in zip(places, rows, strict=True)]
-        return Study(self.schema, profiles, counts[0], counts[1])
+        return Study.from_tables(self.schema, profiles, counts[0], counts[1])
 
     def _rows(
         self, rows: int, seed: int, table: int, assignment: float | None
@@ -211,7 +215,7 @@ class Population:
         profiles = self.covariates.draw(rng, rows)
         present, place = distinct_profiles(self.schema, profiles)
         edges = np.cumsum(self.types(present), axis=1)[:, :-1]
-        kind = RESPONSE_TYPES[(rng.random(rows)[:, None] >= edges[place]).sum(axis=1)]
+        kind = TWO_BY_TWO.types[(rng.random(rows)[:, None] >= edges[place]).sum(axis=1)]
         x = kind[:, 0] if assignment is None else rng.random(rows) < assignment
         y = np.where(x, kind[:, 2], kind[:, 1])
         return profiles, x.astype(np.int8), y.astype(np.int8)

@@ -11,6 +11,8 @@ from pnsight._text import as_records
 from pnsight._version import __version__
 from pnsight.decisions import Questions, ask, decided
 from pnsight.errors import QueryError
+from pnsight.estimands.quantities import QUANTITIES
+from pnsight.notes import sentences
 from pnsight.queries.query import encode
 from pnsight.web.api_fields import (
     AskAddress,
@@ -33,7 +35,6 @@ from pnsight.web.api_fields import (
 from pnsight.web.context import Site
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import repeated
-from pnsight.web.words import QUANTITIES
 
 PATIENCE = 90.0
 
@@ -120,15 +121,6 @@ def router(site: Site) -> APIRouter:
     return found
 
 
-def _arguments(explorer: Explorer, asked: Asked) -> dict[str, Any]:
-    """Arguments of the model's `bounds`."""
-    given = {name: getattr(asked, name) for name in ("quantity", "level", "payoffs", "assume", "refine")}
-    if asked.population is None:
-        return given
-    explorer.model.validate_population(asked.population)
-    return {**given, "population": asked.population}
-
-
 def _model(explorer: Explorer) -> dict[str, Any]:
     model, study = explorer.model, explorer.model.study
     experimental, observational = study.table_rows
@@ -143,41 +135,41 @@ def _model(explorer: Explorer) -> dict[str, Any]:
         "rows_experimental": experimental,
         "rows_observational": None if study.observational is None else observational,
         "covariates": [{"name": each.name, "levels": list(each.levels)} for each in study.schema.covariates],
-        "notes": [*study.notes, *model.caveats],
+        "notes": sentences([*study.notes, *model.caveats]),
     }
 
 
 def _bounds(explorer: Explorer, queries: list[Any], asked: Asked) -> dict[str, Any]:
-    found = explorer.bounds(encode(explorer.schema, queries), _arguments(explorer, asked))
+    found = explorer.bounds(encode(explorer.schema, queries), asked.estimand(explorer.model))
     return {
         "quantity": found.quantity,
         "level": found.level,
-        "notes": found.notes,
+        "notes": sentences(found.notes),
         "answers": as_records(found.columns()),
     }
 
 
 def _decide(explorer: Explorer, queries: list[Any], asked: Ruled) -> dict[str, Any]:
-    answers = explorer.bounds(encode(explorer.schema, queries), _arguments(explorer, asked))
+    answers = explorer.bounds(encode(explorer.schema, queries), asked.estimand(explorer.model))
     found = decided(answers, asked.threshold, asked.cautious)
     return {
         "quantity": answers.quantity,
         "level": answers.level,
         "threshold": found.threshold,
         "cautious": found.cautious,
-        "notes": found.notes,
+        "notes": sentences(found.notes),
         "decisions": as_records(found.columns()),
     }
 
 
 def _ask(explorer: Explorer, asked: AskRequest | AskAddress) -> dict[str, Any]:
-    options = _arguments(explorer, asked)
-    found: Questions = ask(explorer.model, asked.query, asked.threshold, asked.cautious, **options)
+    model = explorer.model
+    found: Questions = ask(model, asked.query, asked.threshold, asked.cautious, asked.estimand(model))
     return {
         "threshold": found.now.threshold,
         "cautious": found.now.cautious,
-        "advice": found.advice,
-        "notes": found.now.answers.notes,
+        "advice": str(found.advice),
+        "notes": sentences(found.now.answers.notes),
         "now": as_records(found.now.columns())[0],
         "questions": as_records(found.columns()),
         "levels": as_records(found.by_level()),
@@ -186,11 +178,11 @@ def _ask(explorer: Explorer, asked: AskRequest | AskAddress) -> dict[str, Any]:
 
 def _rank(explorer: Explorer, asked: RankRequest) -> dict[str, Any]:
     limits = {name: getattr(asked, name) for name in ("margin", "least_share", "least_support")}
-    found = explorer.ranking(asked.by, _arguments(explorer, asked), asked.top, **limits)
+    found = explorer.ranking(asked.by, asked.estimand(explorer.model), asked.top, **limits)
     return {
         "quantity": found.answers.quantity,
         "by": found.by,
         "overestimated": found.overestimated,
-        "notes": found.notes,
+        "notes": sentences(found.notes),
         "groups": as_records(found.columns()),
     }

@@ -2,22 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, field_validator
+from pydantic_core import CoreSchema, PydanticKnownError, core_schema
 
+from pnsight.data.study import Population
 from pnsight.decisions.ranking import By
-from pnsight.estimands.payoffs import LARGEST
-from pnsight.web.words import PeopleName, QuantityName
+from pnsight.estimands.assumptions import ASSUMPTIONS
+from pnsight.estimands.estimand import DEFAULT_LEVEL, Estimand, Refine
+from pnsight.estimands.payoffs import MAX_PAYOFF
+from pnsight.estimands.quantities import QUANTITIES
+from pnsight.models import Model
 
 MOST_QUERIES = 1000
 MOST_TEXT = 4000
 """Queries that one request may ask about, and characters that each may have."""
 
-Number = Annotated[float, Field(ge=-LARGEST, le=LARGEST, allow_inf_nan=False)]
-Amount = Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)]
-Assumption = Literal["monotone", "exogenous"]
+
+@dataclass(frozen=True, eq=False)
+class KeyOf:
+    """Annotation of a text that is a key of a table: one of those that it has when a request comes."""
+
+    table: Mapping[str, Any]
+
+    def check(self, name: str) -> str:
+        """The name; refused as pydantic refuses a literal that is not one of its own."""
+        if name not in self.table:
+            *others, last = map(repr, self.table)
+            raise PydanticKnownError("literal_error", {"expected": f"{', '.join(others)} or {last}"})
+        return name
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self.check, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {**handler(schema), "enum": list(self.table)}
+
+
+Number = Annotated[float, Field(ge=-MAX_PAYOFF, le=MAX_PAYOFF, allow_inf_nan=False)]
+Amount = Annotated[float, Field(ge=0, le=MAX_PAYOFF, allow_inf_nan=False)]
 Level = Annotated[str, Field(max_length=MOST_TEXT)] | int | float | bool | None
+QuantityName = Annotated[str, KeyOf(QUANTITIES)]
+AssumptionName = Annotated[str, KeyOf(ASSUMPTIONS)]
 QueryText = Annotated[str, Field(max_length=MOST_TEXT)]
 QueryGiven = QueryText | Annotated[dict[str, Level], Field(max_length=MOST_QUERIES)]
 
@@ -30,18 +59,24 @@ class Asked(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     quantity: QuantityName | None = Field(None, description="what to bound; by default what the model was fitted for")
-    level: float = Field(0.9, gt=0, lt=1, description="confidence of the intervals")
+    level: float = Field(DEFAULT_LEVEL, gt=0, lt=1, description="confidence of the intervals")
     payoffs: list[Number] | None = Field(
         None,
         min_length=4,
         max_length=4,
         description="of the benefit: what treating a complier, an always-taker, a never-taker and a defier is worth",
     )
-    assume: list[Assumption] = Field([], max_length=2, description="assumptions; refused where contradicted")
-    refine: Literal["none", "covariates"] = Field("none", description="whether to bound profiles before averaging them")
-    population: PeopleName | None = Field(
+    assume: list[AssumptionName] = Field(
+        [], max_length=len(ASSUMPTIONS), description="assumptions; refused where contradicted"
+    )
+    refine: Refine = Field("none", description="whether to bound profiles before averaging them")
+    population: Population | None = Field(
         None, description="whose people an open covariate is averaged over; response-type models only"
     )
+
+    def estimand(self, model: Model) -> Estimand:
+        """What is asked of a model."""
+        return model.estimand(**{each.name: getattr(self, each.name) for each in fields(Estimand)})
 
 
 class Ruled(Asked):
@@ -90,6 +125,11 @@ class RankRequest(Asked):
     margin: Amount = Field(0.01, description="by how much one must exceed every more general one")
     least_share: float = Field(0.01, ge=0, le=1, description="share of the people that one must have")
     least_support: Amount = Field(100, description="rows in each table that one must have")
+
+    def estimand(self, model: Model) -> Estimand:
+        """What groups are ranked by: where that is a quantity, it need not be named twice."""
+        named = self.by if self.quantity is None and self.by in QUANTITIES else self.quantity
+        return Asked.estimand(self.model_copy(update={"quantity": named}), model)
 
 
 class _InAnAddress(BaseModel):

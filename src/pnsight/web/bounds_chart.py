@@ -68,9 +68,7 @@ class Scale:
     @classmethod
     def of(cls, options: Options) -> Scale:
         """All values that the quantity can have."""
-        if options.payoffs is None:
-            return cls(0.0, 1.0)
-        low, high = min(options.payoffs), max(options.payoffs)
+        low, high = options.estimand.span
         return cls(low, high) if low < high else cls(low - 1, high + 1)
 
     def place(self, value: float) -> float:

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pnsight.data.study import Population
 from pnsight.errors import PnsightError
+from pnsight.estimands.payoffs import Payoffs
+from pnsight.estimands.quantities import QUANTITIES, Quantity
 from pnsight.models import Model
-from pnsight.models.base import LawModel
-from pnsight.web.words import PEOPLE, QUANTITIES
+from pnsight.models.base import Capabilities
 
-UNIT_PAYOFFS: tuple[float, ...] = (1.0, 0.0, 0.0, -1.0)
+UNIT_PAYOFFS = Payoffs(complier=1.0, always=0.0, never=0.0, defier=-1.0)
 """Payoffs until others are given: one for each person helped, minus one for each harmed."""
 
 
@@ -22,27 +24,41 @@ class Ability:
 
     Attributes
     ----------
+    capabilities : what the model says of itself
     refused : quantities that it does not answer, with its reason
-    intervals : whether its bounds have intervals
-    law : whether it knows a law, so that assumptions and refinement mean something
-    populations : whose people it can average over, if there is a choice
     """
 
+    capabilities: Capabilities
     refused: Mapping[str, str]
-    intervals: bool
-    law: bool
-    populations: tuple[str, ...]
 
     @classmethod
     def of(cls, model: Model) -> Ability:
-        """Find out by asking about one profile, which every model answers."""
-        profile = np.zeros((1, len(model.schema.names)), dtype=np.int32)
-        refused, intervals = {}, False
-        for quantity in QUANTITIES:
-            payoffs = UNIT_PAYOFFS if quantity == "benefit" else None
-            try:
-                intervals |= model.bounds(profile, quantity, payoffs=payoffs).level is not None
-            except PnsightError as error:
-                refused[quantity] = str(error)
-        choice = tuple(name for name in PEOPLE if name in model.populations)
-        return cls(refused, intervals, isinstance(model, LawModel), choice if len(choice) > 1 else ())
+        """What the model says, and what it refuses of one profile, which every model answers."""
+        reasons = {name: _refusal(model, quantity) for name, quantity in QUANTITIES.items()}
+        return cls(model.capabilities, {name: reason for name, reason in reasons.items() if reason})
+
+    @property
+    def intervals(self) -> bool:
+        """Whether its bounds have intervals."""
+        return self.capabilities.intervals
+
+    @property
+    def law(self) -> bool:
+        """Whether it knows a law, so that assumptions and refinement mean something."""
+        return self.capabilities.law
+
+    @property
+    def populations(self) -> tuple[Population, ...]:
+        """Whose people it can average over, if there is a choice."""
+        known = self.capabilities.populations
+        return known if len(known) > 1 else ()
+
+
+def _refusal(model: Model, quantity: Quantity) -> str:
+    """Why the model does not answer a quantity; empty if it does."""
+    profile = np.zeros((1, len(model.schema.names)), dtype=np.int32)
+    try:
+        model.bounds(profile, quantity, payoffs=UNIT_PAYOFFS if quantity.has_payoffs else None)
+    except PnsightError as error:
+        return str(error)
+    return ""

@@ -12,8 +12,9 @@ from pnsight.data.schema import Codes
 from pnsight.decisions import Decisions, Questions, Ranking, ask_beyond, decided, rank
 from pnsight.decisions.ranking import MOST_CANDIDATES, By
 from pnsight.errors import LimitError
-from pnsight.models import Model, ResponseTypeModel
-from pnsight.models.response_types.config import MAX_ENUMERATED_PROFILES as MOST_LISTED
+from pnsight.estimands.estimand import Estimand
+from pnsight.models import Model
+from pnsight.models.response_types.config import MAX_ENUMERATED_PROFILES
 from pnsight.queries.bound_table import BoundTable
 from pnsight.web.capabilities import Ability
 from pnsight.web.state import Options, Reader, State
@@ -42,51 +43,51 @@ class Explorer:
     @property
     def many_profiles(self) -> bool:
         """Whether profiles are too many to list: many queries are then not answered from one sum over all."""
-        return self.schema.n_profiles > MOST_LISTED
+        return self.schema.n_profiles > MAX_ENUMERATED_PROFILES
 
     def decision(self, state: State) -> Decisions:
         """The decision for the people of a state."""
         options = state.options
-        return decided(self._answer(state.query, options.undecided)[0], options.threshold, options.cautious)
+        return decided(self._answer(state.query, options.estimand)[0], options.threshold, options.cautious)
 
     def share(self, state: State) -> float:
         """Which share of the people the state describes."""
-        return self._answer(state.query, state.options.undecided)[1]
+        return self._answer(state.query, state.options.estimand)[1]
 
     def questions(self, state: State) -> Questions:
         """What knowing one more covariate would change."""
-        options, answer = state.options, self._answer(state.query, state.options.undecided)[0]
-        rule = options.threshold, options.cautious
-        return ask_beyond(self.model, state.codes, answer, *rule, **options.arguments())
+        options = state.options
+        answer = self._answer(state.query, options.estimand)[0]
+        return ask_beyond(self.model, state.codes, answer, options.threshold, options.cautious, options.estimand)
 
     def decisions(self, codes: Codes, options: Options) -> Decisions:
         """Decisions for many queries, if that does not take too long."""
-        return decided(self.bounds(codes, options.arguments()), options.threshold, options.cautious)
+        return decided(self.bounds(codes, options.estimand), options.threshold, options.cautious)
 
-    def bounds(self, codes: Codes, arguments: dict[str, Any]) -> BoundTable:
+    def bounds(self, codes: Codes, estimand: Estimand) -> BoundTable:
         """Bounds for many queries, if that does not take too long."""
         if self.many_profiles and len(codes) > 2 * _PROBE:
-            self._refuse_to_take_long(codes, arguments)
-        return self.model.bounds(codes, **arguments)
+            self._refuse_to_take_long(codes, estimand)
+        return self.model.bounds(codes, estimand)
 
-    def ranking(self, by: By, arguments: dict[str, Any], top: int, **limits: Any) -> Ranking:
+    def ranking(self, by: By, estimand: Estimand, top: int, **limits: Any) -> Ranking:
         """The subpopulations that stand out.
 
         A model that draws people anew for every query, since its profiles are too many to list, is asked about few.
         """
-        slow = self.many_profiles and isinstance(self.model, ResponseTypeModel)
+        slow = self.many_profiles and self.model.capabilities.simulates_studies
         most = _FEW_CANDIDATES if slow else MOST_CANDIDATES
-        return rank(self.model, top, by, most_candidates=most, **limits, **arguments)
+        return rank(self.model, top, by, most_candidates=most, quantity=estimand, **limits)
 
-    def _answer_afresh(self, query: tuple[int, ...], options: Options) -> tuple[BoundTable, float]:
+    def _answer_afresh(self, query: tuple[int, ...], estimand: Estimand) -> tuple[BoundTable, float]:
         codes = np.array([query], dtype=np.int32)
-        share = self.model.shares(codes, options.population)  # type: ignore[arg-type]
-        return self.model.bounds(codes, **options.arguments()), float(share[0])
+        share = self.model.shares(codes, estimand.population)
+        return self.model.bounds(codes, estimand), float(share[0])
 
-    def _refuse_to_take_long(self, codes: Codes, arguments: dict[str, Any]) -> None:
+    def _refuse_to_take_long(self, codes: Codes, estimand: Estimand) -> None:
         """Time a few of the queries: the others take no longer each."""
         begun = time.perf_counter()
-        self.model.bounds(codes[:: len(codes) // _PROBE][:_PROBE], **arguments)
+        self.model.bounds(codes[:: len(codes) // _PROBE][:_PROBE], estimand)
         seconds = (time.perf_counter() - begun) * len(codes) / _PROBE
         if seconds > MOST_SECONDS:
             raise LimitError(

@@ -14,15 +14,17 @@ from starlette.routing import BaseRoute, Route
 
 from pnsight._text import number_of
 from pnsight.decisions import Ranking, decided
-from pnsight.decisions.ranking import NOBODY_KNOWN_HARMED, By
+from pnsight.decisions.ranking import NOBODY_KNOWN_HARMED, RANKED_QUANTITIES, By
 from pnsight.errors import PnsightError, QueryError
+from pnsight.estimands.quantities import find_quantity
+from pnsight.notes import sentences
 from pnsight.web.bounds_chart import Scale
 from pnsight.web.context import Site
 from pnsight.web.executor import Busy
 from pnsight.web.state import Options, Pairs, State, one_of
-from pnsight.web.views.describe_question import asked, confidence, in_words
+from pnsight.web.views.describe_question import asked, confidence
 from pnsight.web.views.groups import Group, groups
-from pnsight.web.words import NO_GROUP, QUANTITIES, signs
+from pnsight.web.words import NO_GROUP, signs
 
 TOP = 50
 PATIENCE = 8.0
@@ -31,7 +33,11 @@ PATIENCE = 8.0
 AGAIN = 3
 """Seconds after which a page without script looks again."""
 
-ORDERS = {"lower": "lower bound", "upper": "upper bound", "benefit": "benefit", "harm": "harm"}
+ORDERS = {
+    "lower": "lower bound",
+    "upper": "upper bound",
+    **{name: find_quantity(name).label for name in RANKED_QUANTITIES},
+}
 """What groups can be ranked by: an end of the quantity's bounds, or the lower bound on another quantity."""
 
 _OWN = ("by", "text", "sort", "order")
@@ -91,7 +97,7 @@ class Wanted:
     @property
     def quantity(self) -> Pairs:
         """What takes the place of the quantity asked for: ranked by benefit or harm, it is that."""
-        return [("quantity", self.by)] if self.by in QUANTITIES else []
+        return [("quantity", self.by)] if self.by in RANKED_QUANTITIES else []
 
     def chosen(self, found: Sequence[Group]) -> list[Group]:
         """The groups that mention the text, sorted; what is missing comes last."""
@@ -155,30 +161,30 @@ class GroupPages:
         except Busy:
             return state, 200, shown
         every = groups(self.site.explorer, found, options)
-        if options.quantity == "harm" and wanted.by != "upper":
+        if options.estimand.quantity.direction == "harm" and wanted.by != "upper":
             every = [group for group in every if group.numbers["lower"] > 0]
         table = self._table(state, wanted, found, len(every))
         return state, 200, {**shown, **table, "groups": wanted.chosen(every)}
 
     async def _ranking(self, wanted: Wanted, options: Options) -> Ranking:
         by: By = wanted.end
-        asked, ranking = options.undecided, self.site.explorer.ranking
-        return await self.site.rankings.get((by, asked), PATIENCE, ranking, by, asked.arguments(), TOP)
+        asked, ranking = options.estimand, self.site.explorer.ranking
+        return await self.site.rankings.get((by, asked), PATIENCE, ranking, by, asked, TOP)
 
     def _table(self, state: State, wanted: Wanted, found: Ranking, listed: int) -> dict[str, Any]:
         options = state.options
-        scale, quantity = Scale.of(options), QUANTITIES[options.quantity].short
+        scale, quantity = Scale.of(options), options.estimand.quantity.label
         line = scale.place(decided(found.answers, options.threshold).threshold)
         highest = f"{number_of(listed, 'group')} with the highest {wanted.end} bound on {quantity}"
         return {
             "caption": highest,
             "total": listed,
-            "nobody": NOBODY_KNOWN_HARMED if len(found) else NO_GROUP,
-            "notes": in_words(found.notes, options) if listed else (),
+            "nobody": str(NOBODY_KNOWN_HARMED) if len(found) else NO_GROUP,
+            "notes": sentences(found.notes, "page") if listed else (),
             "asked": asked(self.site.explorer, options),
             "columns": self._columns(state, wanted),
             "level": "" if found.answers.level is None else confidence(found.answers.level),
-            "signs": tuple(signs(options.quantity).values()),
+            "signs": tuple(signs(options.estimand.quantity.name).values()),
             "scale": f"{quantity} from {scale.low:g} to {scale.high:g}",
             "threshold": line if 0 <= line <= 100 else None,
         }

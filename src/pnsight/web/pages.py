@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from pnsight.errors import PnsightError
+from pnsight.notes import sentences
 from pnsight.web import about
 from pnsight.web.context import Site
 from pnsight.web.executor import Busy
@@ -68,7 +69,7 @@ class Pages:
             state,
             "/about",
             facts=about.facts(model),
-            study_notes=(*model.study.notes, *model.caveats),
+            study_notes=sentences((*model.study.notes, *model.caveats, *model.warnings), "page"),
             method=model.method,
             explained=model.explain(),
         )

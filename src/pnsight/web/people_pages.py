@@ -79,7 +79,7 @@ class PeoplePages:
         return state, 200, "", found
 
     def _shown(self, state: State, found: People | None) -> Result | None:
-        return None if found is None else shown(self.site.explorer.model, found, state.options)
+        return None if found is None else shown(self.site.explorer.model, found)
 
     def _page(self, state: State, status: int, problem: str, result: Result | None, text: str) -> Response:
         return self.site.render.page(

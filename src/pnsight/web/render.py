@@ -9,11 +9,12 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
 from pnsight._version import __version__
-from pnsight.decisions import NONE
+from pnsight.estimands.quantities import QUANTITIES
 from pnsight.web.capabilities import UNIT_PAYOFFS
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import PREFIX, State
-from pnsight.web.words import ASSUMPTIONS, NO_ADVICE, PAYOFFS, PEOPLE, QUANTITIES, signs
+from pnsight.web.words import NO_ADVICE, PAYOFFS, PEOPLE, WITHOUT_ANSWER, assumption_words
+from pnsight.wording import capitalised
 
 TABS = (("/", "Explore"), ("/groups", "Who benefits"), ("/people", "Many people"), ("/about", "About"))
 
@@ -32,7 +33,7 @@ class Render:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._templates.filters["capital"] = _capital
+        self._templates.filters["capital"] = capitalised
         self._templates.globals.update(
             version=__version__,
             tabs=TABS,
@@ -49,9 +50,9 @@ class Render:
             quantities=QUANTITIES,
             payoffs=PAYOFFS,
             unit=UNIT_PAYOFFS,
-            assumptions=ASSUMPTIONS,
+            assumptions=assumption_words(),
             people=PEOPLE,
-            no_answer=signs("")[NONE],
+            no_answer=WITHOUT_ANSWER,
             no_advice=NO_ADVICE,
             prefix=PREFIX,
             number=_typed,
@@ -82,11 +83,6 @@ class Render:
 
 def _address(path: str, query: str) -> str:
     return f"{path}?{query}" if query else path
-
-
-def _capital(text: str) -> str:
-    """A sentence with a capital letter."""
-    return text[:1].upper() + text[1:]
 
 
 def _typed(value: float | None) -> str:

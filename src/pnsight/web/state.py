@@ -8,30 +8,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache, partial
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import urlencode
 
 import numpy as np
 
 from pnsight.data.schema import OPEN, Codes
-from pnsight.decisions import refuse_threshold, usual_threshold
+from pnsight.decisions import refuse_threshold
 from pnsight.errors import PnsightError, QueryError, did_you_mean, join_names
-from pnsight.estimands.assumptions import read_assumptions
-from pnsight.estimands.estimand import BENEFIT, asking
-from pnsight.estimands.payoffs import LARGEST
+from pnsight.estimands.estimand import Estimand
+from pnsight.estimands.payoffs import MAX_PAYOFF, Payoffs
+from pnsight.estimands.quantities import Quantity, find_quantity
 from pnsight.models import Model
-from pnsight.queries.bound_table import validate_level
 from pnsight.queries.query import decode, encode
 from pnsight.web.capabilities import UNIT_PAYOFFS
 from pnsight.web.words import PAYOFFS
 
 PREFIX = "with."
-LEVEL = 0.9
 
-_OPTIONS = ("quantity", "threshold", "cost", "level", "cautious", "assume", "refine", "population", *PAYOFFS)
-"""Keys of an address that say how to ask."""
+_ESTIMAND = fields(Estimand)
+_LISTS = tuple(each.name for each in _ESTIMAND if isinstance(each.default, tuple))
+_OPTIONS = (*(each.name for each in _ESTIMAND if each.name != "payoffs"), *PAYOFFS, "threshold", "cost", "cautious")
+"""Keys of an address that say how to ask: the fields of an estimand, payoffs one by one, and those of the decision."""
 
 T = TypeVar("T")
 Pairs: TypeAlias = Sequence[tuple[str, str]]
@@ -40,65 +40,53 @@ Pairs: TypeAlias = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Options:
-    """How to ask.
+    """How to ask, and how to decide.
 
     Attributes
     ----------
-    quantity : what to bound
+    estimand : what to bound
     threshold : what it must reach; None for the usual one
-    level, cautious : confidence of the intervals, and whether decisions go by their far ends
-    payoffs : of the benefit; None for other quantities
-    assume, refine, population : as in `Model.bounds`
+    cautious : whether decisions go by the far ends of the intervals
     """
 
-    quantity: str
+    estimand: Estimand = field(default_factory=Estimand)
     threshold: float | None = None
-    level: float = LEVEL
     cautious: bool = False
-    payoffs: tuple[float, ...] | None = None
-    assume: tuple[str, ...] = ()
-    refine: str = "none"
-    population: str | None = None
 
     @property
     def reach(self) -> float:
         """What the quantity must reach."""
-        return usual_threshold(self.quantity) if self.threshold is None else self.threshold
-
-    def arguments(self) -> dict[str, Any]:
-        """Arguments of `Model.bounds`."""
-        given: dict[str, Any] = {
-            "quantity": self.quantity,
-            "level": self.level,
-            "payoffs": self.payoffs,
-            "assume": self.assume,
-            "refine": self.refine,
-        }
-        return given if self.population is None else {**given, "population": self.population}
-
-    @property
-    def undecided(self) -> Options:
-        """The same question without what only the decision depends on."""
-        return replace(self, threshold=None, cautious=False)
+        return self.estimand.quantity.default_threshold if self.threshold is None else self.threshold
 
     @property
     def unusual(self) -> bool:
         """Whether any option beyond quantity and threshold is set."""
-        return self != Options(self.quantity, self.threshold, payoffs=self.payoffs)
+        return self != Options(Estimand(self.estimand.quantity, self.estimand.payoffs), self.threshold)
 
     def pairs(self, usual: str) -> list[tuple[str, str]]:
         """What differs from the usual, as it stands in an address."""
-        said = [("quantity", self.quantity)] if self.quantity != usual else []
+        standard = Estimand(find_quantity(usual), UNIT_PAYOFFS if self.estimand.payoffs else None)
+        said = [
+            pair
+            for each in _ESTIMAND
+            if (value := getattr(self.estimand, each.name)) != getattr(standard, each.name)
+            for pair in _written(each.name, value)
+        ]
         if self.threshold is not None:
-            said.append(("cost" if self.payoffs else "threshold", f"{self.threshold:.12g}"))
-        if self.payoffs is not None and self.payoffs != UNIT_PAYOFFS:
-            said += [(kind, f"{worth:.12g}") for kind, worth in zip(PAYOFFS, self.payoffs, strict=True)]
-        if self.level != LEVEL:
-            said.append(("level", f"{self.level:.12g}"))
-        said += [("cautious", "yes")] if self.cautious else []
-        said += [("assume", name) for name in self.assume]
-        said += [("refine", self.refine)] if self.refine != "none" else []
-        return said + ([("population", self.population)] if self.population else [])
+            reach = "cost" if self.estimand.payoffs else "threshold", f"{self.threshold:.12g}"
+            said.insert(sum(name == "quantity" for name, _ in said), reach)
+        return [*said, ("cautious", "yes")] if self.cautious else said
+
+
+def _written(name: str, value: Any) -> list[tuple[str, str]]:
+    """A field of an estimand as it stands in an address."""
+    if isinstance(value, Payoffs):
+        return [(kind, f"{worth:.12g}") for kind, worth in zip(PAYOFFS, value.as_tuple(), strict=True)]
+    if isinstance(value, tuple):
+        return [(name, str(each)) for each in value]
+    if isinstance(value, Quantity):
+        return [(name, value.name)]
+    return [(name, f"{value:.12g}" if isinstance(value, float) else str(value))]
 
 
 @dataclass(frozen=True)
@@ -140,11 +128,11 @@ class Reader:
         A page may have keys of its `own`, and something that it says `instead` of what the address does.
         """
         said = [(key, value) for key, value in pairs if value]
-        twice = repeated(said, lists=("assume",))
+        twice = repeated(said, lists=_LISTS)
         problems = [*twice.values(), *_unknown({key for key, _ in said}, own)]
         said = [*((key, value) for key, value in said if key not in twice), *instead]
         levels = {key.removeprefix(PREFIX): level for key, level in said if key.startswith(PREFIX)}
-        state = State(self._query(levels, problems), self._options(dict(said), said, problems))
+        state = State(self._query(levels, problems), self._options(said, problems))
         return state, " ".join(problems)
 
     def write(self, state: State) -> str:
@@ -167,7 +155,7 @@ class Reader:
         each = [self._query({name: level}, problems) for name, level in levels.items()]
         return tuple(max(codes) for codes in zip(*each, strict=True))
 
-    def _options(self, given: Mapping[str, str], pairs: Pairs, problems: list[str]) -> Options:
+    def _options(self, pairs: Pairs, problems: list[str]) -> Options:
         def usable(read: Callable[[], T], otherwise: T) -> T:
             try:
                 return read()
@@ -175,27 +163,26 @@ class Reader:
                 problems.append(str(error))
                 return otherwise
 
-        quantity = usable(lambda: self._quantity(given.get("quantity")), self.usual)
-        benefit = quantity == BENEFIT
-        assume = [value for key, value in pairs if key == "assume"]
-        return Options(
-            quantity,
-            threshold=usable(lambda: _threshold(given, quantity), None),
-            level=usable(lambda: _level(given), LEVEL),
-            cautious=usable(lambda: one_of("cautious", given, ("no", "yes")) == "yes", False),
-            payoffs=usable(lambda: _payoffs(given), UNIT_PAYOFFS) if benefit else None,
-            assume=usable(lambda: read_assumptions(assume), ()),
-            refine=usable(lambda: asking(refine=given.get("refine") or "none").refine, "none"),
-            population=usable(lambda: self._population(given.get("population")), None),
-        )
+        given = dict(pairs)
+        quantity = usable(lambda: find_quantity(given.get("quantity") or self.usual), find_quantity(self.usual))
+        payoffs = usable(lambda: _payoffs(given), UNIT_PAYOFFS) if quantity.has_payoffs else None
+        estimand = Estimand(quantity, payoffs)
+        for name in (each.name for each in _ESTIMAND if each.name not in ("quantity", "payoffs")):
+            estimand = usable(partial(self._with, estimand, name, pairs), estimand)
+        threshold = usable(lambda: _threshold(given, quantity), None)
+        cautious = usable(lambda: one_of("cautious", given, ("no", "yes")) == "yes", False)
+        return Options(estimand, threshold, cautious)
 
-    def _quantity(self, name: str | None) -> str:
-        return asking(name or None, UNIT_PAYOFFS if name == BENEFIT else None, otherwise=self.usual).quantity
-
-    def _population(self, name: str | None) -> str | None:
-        if name:
-            self.model.validate_population(name)
-        return name or None
+    def _with(self, estimand: Estimand, name: str, pairs: Pairs) -> Estimand:
+        """The estimand with one more field as the address has it; the model may refuse it."""
+        texts = [value for key, value in pairs if key == name]
+        if not texts:
+            return estimand
+        usual = getattr(Estimand, name)
+        number = isinstance(usual, float)
+        value = texts if name in _LISTS else _number(dict(pairs), name, usual) if number else texts[-1]
+        checked = self.model.estimand(estimand.quantity, payoffs=estimand.payoffs, **{name: value})
+        return replace(estimand, **{name: getattr(checked, name)})
 
 
 def repeated(pairs: Pairs, lists: Collection[str]) -> dict[str, str]:
@@ -228,21 +215,16 @@ def _unknown(keys: Collection[str], own: Collection[str]) -> list[str]:
     ]
 
 
-def _threshold(given: Mapping[str, str], quantity: str) -> float | None:
-    threshold = _number(given, "cost" if quantity == BENEFIT else "threshold", None)
+def _threshold(given: Mapping[str, str], quantity: Quantity) -> float | None:
+    threshold = _number(given, "cost" if quantity.has_payoffs else "threshold", None)
     if threshold is not None:
-        refuse_threshold(threshold, quantity)
-    return None if threshold == usual_threshold(quantity) else threshold
+        refuse_threshold(threshold, quantity.name)
+    return None if threshold == quantity.default_threshold else threshold
 
 
-def _payoffs(given: Mapping[str, str]) -> tuple[float, ...]:
-    return tuple(_number(given, kind, usual) for kind, usual in zip(PAYOFFS, UNIT_PAYOFFS, strict=True))
-
-
-def _level(given: Mapping[str, str]) -> float:
-    level = _number(given, "level", LEVEL)
-    validate_level(level)
-    return level
+def _payoffs(given: Mapping[str, str]) -> Payoffs:
+    usual = zip(PAYOFFS, UNIT_PAYOFFS.as_tuple(), strict=True)
+    return Payoffs.of([_number(given, kind, worth) for kind, worth in usual])
 
 
 def _number(given: Mapping[str, str], name: str, usual: T) -> float | T:
@@ -254,6 +236,6 @@ def _number(given: Mapping[str, str], name: str, usual: T) -> float | T:
         number = float(text)
     except ValueError:
         number = math.nan
-    if not abs(number) <= LARGEST:
+    if not abs(number) <= MAX_PAYOFF:
         raise QueryError(f"{name} is {text!r}; give a number such as 0.4.")
     return number

@@ -1,79 +1,30 @@
-"""What the pages say about quantities, decisions and options, in plain words."""
+"""What only the pages say: decisions and their signs, options, and why there is no answer."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from pnsight.decisions import NONE, NOT, TREAT, UNCERTAIN
-from pnsight.estimands.assumptions import EXOGENOUS, MONOTONE
-from pnsight.estimands.estimand import BENEFIT
+from pnsight.estimands.assumptions import ASSUMPTIONS
+from pnsight.estimands.quantities import Direction, find_quantity
 from pnsight.estimands.resolve import CROSSED, INCOHERENT, UNDEFINED
+from pnsight.wording import PERSON_TYPES as PAYOFFS
+from pnsight.wording import capitalised
 
-QuantityName = Literal["pns", "pn", "ps", "pd", "pe", "harm", "benefit"]
-PeopleName = Literal["observational", "experimental", "pooled"]
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """A quantity as a reader meets it: the name it goes by, the same in a few words, and what it is."""
-
-    short: str
-    title: str
-    meaning: str
-
-
-QUANTITIES: dict[str, Quantity] = {
-    "pns": Quantity(
-        "PNS",
-        "treating makes the difference",
-        "Of all these people, the share who respond if treated and would not if untreated.",
-    ),
-    "pn": Quantity(
-        "PN",
-        "treating was needed",
-        "Of those who were treated and responded, the share who needed the treatment to do so.",
-    ),
-    "ps": Quantity(
-        "PS",
-        "treating would be enough",
-        "Of those who were not treated and did not respond, the share whom the treatment would have made respond.",
-    ),
-    "pd": Quantity(
-        "PD",
-        "no response without treating",
-        "Of all who responded, the share who would not have if untreated.",
-    ),
-    "pe": Quantity(
-        "PE",
-        "a response with treating",
-        "Of all who did not respond, the share who would have if treated.",
-    ),
-    "harm": Quantity(
-        "harm",
-        "treating prevents the response",
-        "Of all these people, the share who respond only if they are not treated.",
-    ),
-    "benefit": Quantity(
-        "benefit",
-        "what treating is worth",
-        "What treating one of these people is worth on average, from what it is worth for each kind of person.",
-    ),
-}
-
-PAYOFFS = {
-    "complier": "responds because of it",
-    "always": "responds either way",
-    "never": "responds neither way",
-    "defier": "responds only without it",
-}
-"""The kinds of people that payoffs are for, in the order of `Payoffs`."""
-
-ASSUMPTIONS = {
-    MONOTONE: "The treatment harms nobody: no one responds only if untreated.",
-    EXOGENOUS: "Given the covariates, people choose the treatment as if by lot.",
-}
-
+__all__ = [
+    "FEW_ROWS",
+    "NO_ADVICE",
+    "NO_ANSWER",
+    "NO_GROUP",
+    "PAYOFFS",
+    "PEOPLE",
+    "WITHOUT_ANSWER",
+    "Sign",
+    "assumption_words",
+    "decides",
+    "signs",
+]
 PEOPLE = {
     "observational": "the observational table",
     "experimental": "the experiment",
@@ -117,14 +68,25 @@ _HARM = {
 """Harm that reaches a threshold is bad news, and harm that stays below it is good news."""
 
 
-def signs(quantity: str) -> dict[str, Sign]:
+_SIGNS: Mapping[Direction, Mapping[str, Sign]] = {"gain": _TREATING, "harm": _HARM, "measure": _MEASURING}
+
+WITHOUT_ANSWER = _UNDECIDED[NONE]
+"""How it is shown that there is no answer, whatever was asked."""
+
+
+def signs(quantity: str) -> Mapping[str, Sign]:
     """How decisions on a quantity are shown, by what `decide` calls them."""
-    return _TREATING if decides(quantity) else _HARM if quantity == "harm" else _MEASURING
+    return _SIGNS[find_quantity(quantity).direction]
 
 
 def decides(quantity: str) -> bool:
     """Whether reaching a threshold is a reason to treat."""
-    return quantity in ("pns", BENEFIT)
+    return find_quantity(quantity).direction == "gain"
+
+
+def assumption_words() -> dict[str, str]:
+    """What each assumption says, in a sentence."""
+    return {name: f"{capitalised(each.meaning)}." for name, each in ASSUMPTIONS.items()}
 
 
 NO_ANSWER = {

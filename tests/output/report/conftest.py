@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from cases import WOMEN
+from noted import rows_without_treatment_or_outcome
 from pnsight import ExactMLP, MaskMLP, Model, PlugIn, ResponseTypeModel
 from pnsight import simulation as populations
 from pnsight.data.schema import Covariate, Schema
@@ -38,12 +39,12 @@ def worded(rows: int = 20_000, **more) -> Study:
 
 def nobody_described() -> Study:
     """No covariates, and an experiment alone."""
-    return Study(Schema(), np.zeros((1, 0), np.int32), np.array([WOMEN.experimental], float), None)
+    return Study.from_tables(Schema(), np.zeros((1, 0), np.int32), np.array([WOMEN.experimental], float), None)
 
 
 def chosen_only() -> Study:
     """An observational table alone."""
-    return replace(worded(), experimental=np.zeros_like(worded().experimental))
+    return worded().with_tables(experimental=np.zeros_like(worded().experimental))
 
 
 @pytest.fixture(autouse=True)
@@ -59,13 +60,13 @@ def plug_in() -> PlugIn:
 
 @pytest.fixture(scope="module")
 def fitted() -> ResponseTypeModel:
-    return ResponseTypeModel(config=QUICK).fit(worded(5_000, dropped={"rows without well": 3}))
+    return ResponseTypeModel(config=QUICK).fit(worded(5_000, dropped={rows_without_treatment_or_outcome(): 3}))
 
 
 @pytest.fixture(scope="module")
 def models(plug_in, fitted) -> dict[str, Model]:
     """One of each kind."""
-    regressors = {"epochs": 2, "threshold": 100}
+    regressors = {"epochs": 2, "min_rows": 100}
     six = populations.random_population("index", 1, covariates=6).sample(40_000, 40_000, seed=1)
     return {
         "plug-in": plug_in,
@@ -74,7 +75,7 @@ def models(plug_in, fitted) -> dict[str, Model]:
         "mask": MaskMLP(**regressors).fit(worded()),
         "mask of harm": MaskMLP(quantity="harm", **regressors).fit(worded()),
         "exact": ExactMLP(repair="sort", **regressors).fit(six),
-        "experiment alone": PlugIn().fit(replace(worded(), observational=None)),
+        "experiment alone": PlugIn().fit(worded().with_tables(observational=None)),
         "no covariates": PlugIn().fit(nobody_described()),
         "observational alone": PlugIn().fit(chosen_only()),
     }

@@ -11,6 +11,7 @@ import numpy as np
 
 import pnsight
 from html_page import Page
+from noted import remark, rows_without
 from pnsight import PlugIn
 from pnsight import simulation as populations
 from pnsight.data.schema import Covariate, Schema
@@ -33,9 +34,9 @@ def page_of(model, **options) -> tuple[str, Page]:
 def evil_study() -> Study:
     schema = Schema((Covariate(EVIL, (f"{EVIL}1", "b&b")), Covariate("$\\alpha$", ("{{ 7*7 }}", "性"))))
     counts = np.random.default_rng(1).integers(200, 400, size=(4, 8)).astype(float)
-    notes = {"dropped": {f"rows without {EVIL}": 30}, "ignored": (EVIL,), "notes": (EVIL,)}
+    notes = {"dropped": {rows_without(EVIL): 30}, "ignored": (EVIL,), "notes": (remark(EVIL),)}
     names = {"treatment": EVIL, "outcome": EVIL, "treated": EVIL, "success": EVIL}
-    return Study(schema, lattice.all_profiles(schema), counts[:, :4], counts[:, 4:], **names, **notes)
+    return Study.from_tables(schema, lattice.all_profiles(schema), counts[:, :4], counts[:, 4:], **names, **notes)
 
 
 def test_it_is_one_well_formed_file_that_needs_nothing_else(model):

@@ -13,9 +13,11 @@ from hypothesis.extra import numpy as hnp
 
 import pnsight
 from html_page import Page
+from noted import rows_without_treatment_or_outcome
 from pnsight import PlugIn
 from pnsight.data.schema import Covariate, Schema
 from pnsight.data.study import Study
+from pnsight.notes import Note
 from pnsight.output.report import as_plain, render, summarise
 from pnsight.queries import lattice
 from pnsight.queries.query import encode
@@ -33,8 +35,8 @@ def some_studies(draw) -> Study:
     large = draw(hnp.arrays(np.float64, (len(profiles), 8), elements=st.integers(0, 400).map(float)))
     small = draw(hnp.arrays(np.float64, large.shape, elements=st.integers(0, 12).map(float)))
     counts = np.where(draw(hnp.arrays(bool, (len(profiles), 1))), small, large)
-    left_out = {"rows without y": draw(st.integers(1, 20))}
-    return Study(schema, profiles, counts[:, :4], counts[:, 4:], dropped=left_out)
+    left_out = {rows_without_treatment_or_outcome(): draw(st.integers(1, 20))}
+    return Study.from_tables(schema, profiles, counts[:, :4], counts[:, 4:], dropped=left_out)
 
 
 def counts_in(found, name="") -> list[float]:
@@ -83,9 +85,10 @@ def test_a_response_type_model_is_reported_without_small_counts(fitted):
     summary = summarise(fitted, min_cell=300, threshold=0.2)
     plain = json.loads(json.dumps(as_plain(summary)))
     assert not [number for number in counts_in(plain) if 0 < number < 300]
-    assert summary.data.withheld == pnsight.models.suppression.suppress(fitted, 300).study.withheld.note
+    assert summary.data.withheld == str(pnsight.models.suppression.suppress(fitted, 300).study.withheld.note)
     assert summary.data.dropped == {}
-    assert any("fewer than 300 were left out" in note for note in summary.data.notes)
+    left_out = {"reason": rows_without_treatment_or_outcome().plain(), "min_cell": 300}
+    assert summary.data.notes == (str(Note("few_rows_left_out", left_out)),)
 
 
 def test_a_model_that_learned_from_all_rows_still_ranks_all_groups(fitted):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pnsight.data.reading.engine import Engine
 from pnsight.errors import TableError, did_you_mean, join_names
+from pnsight.notes import Note
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class ColumnRoles:
     weight: Mapping[str, str | None]
     assignment: str | None
     ignored: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def assignment_of(self, role: str) -> str | None:
         """The column with the probability of being treated, which only an experiment has."""
@@ -98,14 +99,14 @@ def _weights(tables: Sequence[Engine], weight: str | None) -> dict[str, str | No
     return weights
 
 
-def _notes(weights: Mapping[str, str | None], weight: str | None, assignment: str | None) -> tuple[str, ...]:
+def _notes(weights: Mapping[str, str | None], weight: str | None, assignment: str | None) -> tuple[Note, ...]:
     notes = [
-        f"rows of the {role} table count once each: it has no column {weight!r}"
+        Note("rows_counted_once", {"table": role, "column": weight})
         for role, found in weights.items()
         if weight is not None and found is None
     ]
     if assignment is not None:
-        notes.append(f"experimental rows are reweighted by column {assignment!r}, as if a fair coin had decided")
+        notes.append(Note("rows_reweighted", {"column": assignment}))
     return tuple(notes)
 
 

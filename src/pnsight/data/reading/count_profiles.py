@@ -10,7 +10,8 @@ from pnsight._typing import FloatArray
 from pnsight.data.profiles import distinct_profiles
 from pnsight.data.reading.grouped_table import GroupedTable
 from pnsight.data.schema import Codes, Schema
-from pnsight.data.study import MAX_ROWS, cell_counts
+from pnsight.data.study import MAX_ROWS
+from pnsight.data.two_by_two import cell_counts
 from pnsight.errors import TableError
 
 MIN_ROWS = 1e-12

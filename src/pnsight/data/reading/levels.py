@@ -11,6 +11,7 @@ from pnsight._text import count_text
 from pnsight.data.reading.grouped_table import GroupedTable
 from pnsight.data.schema import MISSING, OTHER, Covariate, Schema, band_labels, sort_levels
 from pnsight.errors import TableError, join_names
+from pnsight.notes import Note
 
 Missing: TypeAlias = Literal["error", "drop", "level"]
 MISSING_CHOICES: tuple[Missing, ...] = ("error", "drop", "level")
@@ -22,7 +23,7 @@ MIN_IDENTIFIER_LEVELS = 20
 """Up to this many levels a column describes people, however few rows there are."""
 
 
-def handle_missing(tables: Sequence[GroupedTable], missing: Missing) -> tuple[list[GroupedTable], dict[str, float]]:
+def handle_missing(tables: Sequence[GroupedTable], missing: Missing) -> tuple[list[GroupedTable], dict[Note, float]]:
     """Leave out rows without treatment or outcome, and treat missing covariates as asked.
 
     Parameters
@@ -39,10 +40,11 @@ def handle_missing(tables: Sequence[GroupedTable], missing: Missing) -> tuple[li
     dropped : dict
         Rows that were left out, by reason.
     """
-    known, dropped = [], {}
+    known: list[GroupedTable] = []
+    dropped: dict[Note, float] = {}
     for table in tables:
         blank = table.x.missing() | table.y.missing()
-        dropped[f"{table.role} rows without treatment or outcome"] = _whole(table.rows[blank].sum())
+        dropped[Note("rows_without_treatment_or_outcome", {"table": table.role})] = _whole(table.rows[blank].sum())
         known.append(_check_some_rows(table.take(~blank), "both treatment and outcome"))
     if missing == "error":
         _check_no_missing(known)
@@ -53,11 +55,12 @@ def handle_missing(tables: Sequence[GroupedTable], missing: Missing) -> tuple[li
     return known, {reason: rows for reason, rows in dropped.items() if rows}
 
 
-def _drop_missing(table: GroupedTable, dropped: dict[str, float]) -> GroupedTable:
+def _drop_missing(table: GroupedTable, dropped: dict[Note, float]) -> GroupedTable:
     """The groups without a missing covariate; rows of the others are added to `dropped`."""
     gaps = {name: column.missing() for name, column in table.covariates.items() if column.missing().any()}
     blank = np.logical_or.reduce([np.zeros(len(table.rows), dtype=bool), *gaps.values()])
-    dropped[f"{table.role} rows without {join_names(gaps)}"] = _whole(table.rows[blank].sum())
+    reason = Note("rows_without_covariates", {"table": table.role, "covariates": list(gaps)})
+    dropped[reason] = _whole(table.rows[blank].sum())
     return _check_some_rows(table.take(~blank), "treatment, outcome and all covariates")
 
 

@@ -18,8 +18,11 @@ from pnsight.data.reading.levels import MISSING_CHOICES, Missing, handle_missing
 from pnsight.data.reading.numeric_columns import prepare_numbers
 from pnsight.data.reading.open_table import Table, open_table
 from pnsight.data.schema import Schema
+from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL
 from pnsight.data.study import Study
+from pnsight.data.two_by_two import EXPERIMENT_ALONE
 from pnsight.errors import TableError, join_names
+from pnsight.notes import Note
 
 
 def read_study(
@@ -91,16 +94,16 @@ def read_study(
     check_both_arms(complete, x_of, treatment)
     schema, labelled = set_levels(complete, edges, merge_rare)
     profiles, counts = count_profiles(schema, labelled, x_of, y_of)
-    return Study(
+    return Study.from_tables(
         schema,
         profiles,
-        counts.get("experimental", np.zeros((len(profiles), 4))),
-        counts.get("observational"),
-        treatment,
-        outcome,
-        dropped,
-        roles.ignored,
-        (*roles.notes, *_notes(schema, asked)),
+        counts.get(EXPERIMENTAL, np.zeros((len(profiles), EXPERIMENT_ALONE.n_cells))),
+        counts.get(OBSERVATIONAL),
+        treatment=treatment,
+        outcome=outcome,
+        dropped=dropped,
+        ignored=roles.ignored,
+        notes=(*roles.notes, *_notes(schema, asked)),
         treated=true_label(x_of),
         success=true_label(y_of),
     )
@@ -150,17 +153,15 @@ def _binary_codes(
     return x_of, y_of
 
 
-def _notes(schema: Schema, asked: Mapping[str, int | tuple[float, ...]]) -> list[str]:
+def _notes(schema: Schema, asked: Mapping[str, int | tuple[float, ...]]) -> list[Note]:
     """What a person should know about how the tables were counted."""
-    notes = []
+    notes: list[Note] = []
     for covariate in schema.covariates:
         wanted, found = asked.get(covariate.name), len(covariate.edges or ()) - 1
         if isinstance(wanted, int) and found < wanted:
-            notes.append(f"{covariate.name} has {found} bands, not {wanted}: many rows share a number")
+            notes.append(Note("fewer_bands", {"covariate": covariate.name, "found": found, "wanted": wanted}))
         if covariate.rare_levels:
-            notes.append(f"{covariate.name}: rare levels that became 'other': {join_names(covariate.rare_levels)}")
+            notes.append(Note("rare_levels_merged", {"covariate": covariate.name, "levels": covariate.rare_levels}))
         if len(covariate.levels) == 1:
-            notes.append(
-                f"{covariate.name} is {covariate.levels[0]} in every row; it is kept, but distinguishes nobody"
-            )
+            notes.append(Note("single_level", {"covariate": covariate.name, "level": covariate.levels[0]}))
     return notes

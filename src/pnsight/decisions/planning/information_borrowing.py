@@ -12,13 +12,13 @@ So what further rows tell is counted in the same way, and set beside what is kno
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from pnsight._typing import FloatArray
-from pnsight.models.response_types.cells import TWO_BY_TWO
 
 _LEAST_SHARE = 1e-3
 """A cell is taken to be at least so likely: rows of rarer ones would seem to tell too much."""
@@ -74,13 +74,14 @@ def measure(
     at_hand: Rows,
     people: FloatArray,
     apart: npt.NDArray[np.intp],
+    groups: Sequence[slice],
 ) -> Reach:
     """How far rows reach, from the errors of fits to simulated studies.
 
     Parameters
     ----------
     cells : shape (profiles, cells)
-        Share of each cell of `Study.counts` in its arm, by the estimate; four cells for an experiment alone.
+        Share of each cell in its group, by the estimate.
     errors : shape (studies, profiles, cells)
         How far the fits to each study stray from the law behind it, less the mean of that.
     at_hand
@@ -89,10 +90,12 @@ def measure(
         Share of the people that each profile stands for.
     apart : shape (profiles, profiles)
         How many covariates differ.
+    groups
+        Columns of the cells of each arm and of the observational table.
     """
     own, nearby = [], []
-    for group, rows in zip(TWO_BY_TWO.groups, at_hand.nearby[:, :, 0], strict=False):
-        worth, reaches = _correlated(cells[:, group], errors[:, :, group])
+    for columns, rows in zip(groups, at_hand.nearby[:, :, 0], strict=True):
+        worth, reaches = _correlated(cells[:, columns], errors[:, :, columns])
         kept = _by_distance(reaches, worth, people[:, None] * rows, apart)
         own.append(kept[0] * worth)
         nearby.append(np.where(apart == 0, 0.0, kept[apart] * worth))

@@ -7,7 +7,7 @@ how much of the doubt they would leave (`doubt`, with `reach`), and what would t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any, get_args
@@ -16,19 +16,18 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight._tabular import Tabular
-from pnsight._text import number_of
 from pnsight._typing import FloatArray
 from pnsight.data.schema import Codes
-from pnsight.data.study import People, Study
+from pnsight.data.study import Population, Study
 from pnsight.decisions.planning.expected_decisions import ALL, NONE, Outlook
 from pnsight.decisions.planning.variance_left import Crowd, Table, arms_of, doubt_left, split
 from pnsight.decisions.ranking import best_more_general
 from pnsight.decisions.rule import UNCERTAIN, Decisions, decided
 from pnsight.errors import ModelError, QueryError, join_names
-from pnsight.estimands import asking
-from pnsight.estimands.estimand import Question
+from pnsight.estimands.estimand import Estimand, EstimandLike
 from pnsight.estimands.resolve import ROUNDING
-from pnsight.models import Model, ResponseTypeModel
+from pnsight.models import Model
+from pnsight.notes import Note
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import plain_numbers, validate_level
 from pnsight.queries.query import QueryLike, encode, format_queries
@@ -76,7 +75,7 @@ class Plan(Tabular):
     rows: float
     table: Table
     deciding: str
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
     @property
     def caption(self) -> str:
@@ -105,6 +104,7 @@ def plan(
     level: float = 0.9,
     least_share: float = 0.02,
     random_state: int = 0,
+    quantity: EstimandLike = None,
     **options: Any,
 ) -> Plan:
     """Which groups to sample more of, so that most decisions are settled. Experimental.
@@ -130,19 +130,24 @@ def plan(
         Confidence of the decisions.
     random_state
         Seed of the people drawn where profiles are too many to look at them all.
-    options
-        Further arguments of `model.bounds`, such as `quantity` and `population`.
+    quantity, options
+        What is asked, as `model.bounds` takes it.
+
+    Returns
+    -------
+    The groups whose rows settle most, best first.
     """
     fitted = _with_intervals(model)
     _refuse_bad_arguments(fitted.study, rows, table, top, level, least_share)
-    population = options.get("population")
+    asked = fitted.estimand(quantity, level=level, **options)
+    population = asked.population
     codes, share, compared = _groups(fitted, candidates, least_share, population)
-    crowd, question = Crowd.of(fitted, population, random_state), _question(fitted, options)
-    now = decided(fitted.bounds(crowd.codes, level=level, **options), threshold, cautious=True)
-    outlook = _outlook(fitted, now, question)
+    crowd = Crowd.of(fitted, population, random_state)
+    now = decided(fitted.bounds(crowd.codes, asked), threshold, cautious=True)
+    outlook = _outlook(fitted, now, asked)
     groups = np.concatenate([codes, encode(fitted.schema, None)])  # everyone last
     added = crowd.added(groups, np.append(share, 1.0), split(fitted.study, rows, table))
-    treat, leave = (gain @ crowd.share for gain in outlook.gains(doubt_left(fitted, question, crowd, added)))
+    treat, leave = (gain @ crowd.share for gain in outlook.gains(doubt_left(fitted, asked, crowd, added)))
     change = -(treat + leave)
     order = _best(codes, -change[:-1], given=candidates is not None)[:top]
     uncertain, stays = crowd.share * (now.decision == UNCERTAIN), crowd.share * outlook.uncertain(NONE)[0]
@@ -166,9 +171,9 @@ def plan(
 
 
 def _groups(
-    model: ResponseTypeModel, candidates: QueryLike, least_share: float, population: People | None
-) -> tuple[Codes, FloatArray, tuple[str, ...]]:
-    """Groups to compare, the share of the people in each, and which they are in words."""
+    model: Model, candidates: QueryLike, least_share: float, population: Population | None
+) -> tuple[Codes, FloatArray, tuple[Note, ...]]:
+    """Groups to compare, the share of the people in each, and a note of which they are."""
     schema = model.schema
     if candidates is not None:
         codes = encode(schema, candidates)
@@ -181,8 +186,8 @@ def _groups(
     codes = lattice.queries_fixing_at_most(schema, fixed)
     share = model.shares(codes, population)
     enough = share >= least_share - ROUNDING
-    told = f"{number_of(int(enough.sum()), 'group')} that fix up to {number_of(fixed, 'covariate')} and hold at least "
-    return codes[enough], share[enough], (f"{told}{least_share:.1%} of the people were compared",)
+    compared = {"groups": enough.sum(), "most_fixed": fixed, "least_share": least_share}
+    return codes[enough], share[enough], (Note("groups_compared", compared),)
 
 
 def _best(codes: Codes, settles: FloatArray, given: bool) -> npt.NDArray[np.intp]:
@@ -194,41 +199,35 @@ def _best(codes: Codes, settles: FloatArray, given: bool) -> npt.NDArray[np.intp
     return order[(settles >= BETTER * general)[order]]
 
 
-def _question(model: ResponseTypeModel, options: Mapping[str, Any]) -> Question:
-    """What the model is asked, as its `bounds` reads it."""
-    asked = {name: options[name] for name in ("quantity", "payoffs", "assume", "refine") if name in options}
-    return asking(**asked, otherwise=model.quantity)
-
-
-def _outlook(model: ResponseTypeModel, now: Decisions, question: Question) -> Outlook:
+def _outlook(model: Model, now: Decisions, estimand: Estimand) -> Outlook:
     answers = now.answers
     return Outlook(
         np.stack([answers.lower, answers.upper]),
         np.stack([answers.standard_error("lower"), answers.standard_error("upper")]),
-        model.fit_summary_.interval_inflation or 1.0,
+        model.interval_inflation,
         NormalDist().inv_cdf((1 + (answers.level or 0)) / 2),
         now.threshold,
-        question.span,
+        estimand.span,
     )
 
 
-def _notes(uncertain: float, stays: float, at_random: float, rows: float) -> tuple[str, ...]:
+def _notes(uncertain: float, stays: float, at_random: float, rows: float) -> tuple[Note, ...]:
     return (
-        f"uncertain now: {uncertain:.1%} of the people; {stays:.1%} are expected to stay so with unlimited rows of "
-        "both tables, as their bounds lie on both sides of the threshold",
-        f"if {rows:,.0f} rows from everyone were added instead: {at_random:+.6f}",
+        Note("uncertain_now", {"uncertain": uncertain, "stays": stays}),
+        Note("rows_from_everyone", {"rows": rows, "change": at_random}),
     )
 
 
-def _with_intervals(model: Model) -> ResponseTypeModel:
+def _with_intervals(model: Model) -> Model:
     """The model, if it knows how its errors go together."""
     _ = model.study
-    if not isinstance(model, ResponseTypeModel):
+    able = model.capabilities
+    if not (able.law and able.learns_across_profiles):
         raise ModelError(
             f"planning needs the intervals of a response-types model, and this is a {model.name} model; fit one with "
             "pnsight fit --model response-types (ResponseTypeModel())."
         )
-    if model.fit_summary_.interval_inflation is None:
+    if not able.simulates_studies:
         raise ModelError(
             "planning needs intervals, and this model was fitted without; fit it again with --intervals "
             "(intervals=True)."

@@ -9,14 +9,13 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from pnsight._typing import FloatArray
-from pnsight.data.law import COUNTED_CELLS, Law
+from pnsight.data.law import Law
 from pnsight.data.schema import Codes
-from pnsight.data.study import People, Study
+from pnsight.data.study import Population, Study
 from pnsight.decisions.planning.information_borrowing import Reach, Rows, measure
 from pnsight.decisions.selection import possible_profiles
-from pnsight.estimands.estimand import Question
-from pnsight.models import ResponseTypeModel
-from pnsight.models.base import rows_behind
+from pnsight.estimands.estimand import Estimand
+from pnsight.models import Model
 from pnsight.queries import lattice
 
 Table: TypeAlias = Literal["experimental", "observational", "both"]
@@ -43,10 +42,10 @@ class Crowd:
     codes: Codes
     share: FloatArray
     own: FloatArray
-    population: People | None
+    population: Population | None
 
     @classmethod
-    def of(cls, model: ResponseTypeModel, population: People | None, seed: int) -> Crowd:
+    def of(cls, model: Model, population: Population | None, seed: int) -> Crowd:
         """All profiles with people, or those of people drawn at random where profiles are too many."""
         codes = possible_profiles(model.study)
         share = model.shares(codes, population)
@@ -65,19 +64,18 @@ class Crowd:
         return Rows(rows[:, None, None] * own.T, rows[:, None, None] * nearby.T)
 
 
-def doubt_left(model: ResponseTypeModel, question: Question, crowd: Crowd, added: Rows) -> FloatArray:
+def doubt_left(model: Model, estimand: Estimand, crowd: Crowd, added: Rows) -> FloatArray:
     """Share of the variance of each end that further rows leave, shape (groups, 2, profiles)."""
     estimate, strays = model.simulated(crowd.codes, crowd.population)
     errors = strays - strays.mean(axis=0)
     by_arm = _reach(model, crowd, estimate, errors).left(added)
-    due_to = _due_to(model.study, question, estimate, estimate + errors)
+    due_to = _due_to(model.study, estimand, estimate, estimate + errors)
     return np.asarray(np.einsum("aep,apg->gep", due_to, by_arm))
 
 
 def arms_of(study: Study) -> FloatArray:
     """Rows of the treated, of the untreated, and of the observational table if there is one, shape (arms,)."""
-    rows: FloatArray = rows_behind(study.counts.sum(axis=0, keepdims=True))[0]
-    return rows[: 2 if study.observational is None else 3]
+    return study.structure.by_group(study.counts.sum(axis=0))
 
 
 def split(study: Study, rows: float, table: Table) -> FloatArray:
@@ -88,29 +86,31 @@ def split(study: Study, rows: float, table: Table) -> FloatArray:
     return rows * np.array([trial * treated, trial * (1 - treated), 1 - trial])[: len(at_hand)]
 
 
-def _reach(model: ResponseTypeModel, crowd: Crowd, estimate: FloatArray, errors: FloatArray) -> Reach:
+def _reach(model: Model, crowd: Crowd, estimate: FloatArray, errors: FloatArray) -> Reach:
     """How far rows reach among the profiles, from types and the errors in them of fits to simulated studies."""
     totals = arms_of(model.study)
-    own = rows_behind(model.counts(crowd.codes)).T[: len(totals), :, None]
+    own = model.structure.by_group(model.counts(crowd.codes)).T[:, :, None]
     nearby = own * (totals / np.maximum(own.sum(axis=(1, 2)), 1))[:, None, None]
     levels = model.schema.one_hot(crowd.codes)
     apart = len(model.schema.names) - np.rint(levels @ levels.T).astype(np.intp)
-    cells = COUNTED_CELLS[: model.study.counts.shape[1]].T
-    return measure(estimate @ cells, errors @ cells, Rows(own, nearby), crowd.share, apart)
+    cells = model.structure.incidence.T
+    return measure(
+        estimate @ cells, errors @ cells, Rows(own, nearby), crowd.share, apart, model.structure.group_slices
+    )
 
 
-def _due_to(study: Study, question: Question, estimate: FloatArray, others: FloatArray) -> FloatArray:
+def _due_to(study: Study, estimand: Estimand, estimate: FloatArray, others: FloatArray) -> FloatArray:
     """Share of the variance of each end that is due to each arm, shape (arms, 2, profiles).
 
     The law of one arm at a time is exchanged for one that errs as fits do, while the others stay as estimated.
     """
-    rows = rows_behind(study.counts.sum(axis=0, keepdims=True))[0]
+    rows = arms_of(study)
     centre = _law(study, estimate)
-    ends = np.stack(question.ends_of_profiles(centre, rows))
+    ends = np.stack(estimand.profile_bounds(centre, rows))
     squares = np.zeros((len(arms_of(study)), *ends.shape))
     for types in others:
         for arm, law in enumerate(_exchanged(centre, _law(study, types))):
-            squares[arm] += (np.stack(question.ends_of_profiles(law, rows)) - ends) ** 2
+            squares[arm] += (np.stack(estimand.profile_bounds(law, rows)) - ends) ** 2
     squares = np.nan_to_num(squares)
     total = squares.sum(axis=0)
     return np.asarray(np.divide(squares, total, out=np.full_like(squares, 1 / len(squares)), where=total > 0))
@@ -118,12 +118,11 @@ def _due_to(study: Study, question: Question, estimate: FloatArray, others: Floa
 
 def _exchanged(law: Law, other: Law) -> Iterator[Law]:
     """The law with the numbers of each arm in turn taken from the other."""
-    yield Law(other.a, law.b, law.joint)
-    yield Law(law.a, other.b, law.joint)
-    if law.joint is not None:
-        yield Law(law.a, law.b, other.joint)
+    for columns in law.structure.group_slices:
+        cells = law.cells.copy()
+        cells[:, columns] = other.cells[:, columns]
+        yield Law(law.structure, cells)
 
 
 def _law(study: Study, types: FloatArray) -> Law:
-    law = Law.from_types(types)
-    return law if study.observational is not None else Law(law.a, law.b)
+    return Law.from_types(types, study.structure)

@@ -23,7 +23,7 @@ Inputs = npt.NDArray[np.float32]
 """One-hot queries, shape (queries, channels)."""
 
 
-class Pair(Protocol):
+class BoundPredictor(Protocol):
     """Two fitted regressors."""
 
     def predict(self, inputs: Inputs) -> FloatArray:
@@ -79,7 +79,21 @@ class RegressorPair:
 
 
 def fit_regressors(regressor: Any, inputs: Inputs, ends: FloatArray) -> RegressorPair:
-    """Fit a fresh copy of the regressor to each end."""
+    """Fit a fresh copy of a scikit-learn regressor to each end.
+
+    Parameters
+    ----------
+    regressor : scikit-learn regressor
+        What to copy.
+    inputs : array of shape (queries, channels)
+        One-hot queries.
+    ends : array of shape (queries, 2)
+        Lower and upper bound.
+
+    Returns
+    -------
+    RegressorPair
+    """
     from sklearn.base import clone
 
     lower, upper = (clone(regressor).fit(inputs, ends[:, end]) for end in range(2))
@@ -99,7 +113,32 @@ def fit_networks(
     progress: Progress,
     monitors: Mapping[str, LabelledInputs] | None = None,
 ) -> tuple[NetworkPair, History]:
-    """Train both networks together on inputs (n, p) and ends (n, 2), keeping each at its best validation error."""
+    """Train both networks together, keeping each at its best validation error (early stopping).
+
+    Parameters
+    ----------
+    training, validation : tuple of arrays of shape (queries, channels) and (queries, 2)
+        One-hot queries with their lower and upper bound.
+    hidden : tuple of int
+        Units of each hidden layer.
+    activation : {"mish", "relu"}
+        Of the hidden layers.
+    epochs, batch_size : int
+        How long to train, and how many queries make a step.
+    learning_rate : float
+        Of Adam.
+    seed : int
+        Of the first weights and the batches.
+    progress : Progress
+        Called after each validation.
+    monitors : mapping of str to LabelledInputs
+        Further labelled inputs whose error is recorded.
+
+    Returns
+    -------
+    pair : NetworkPair
+    history : History
+    """
     from pnsight.models.bound_networks.train_jax import LabelledInputs, TrainingProtocol, train_networks
 
     def report(epoch: int, total: int, training_mse: Any, validation_mse: Any) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any, ClassVar, Literal, Self, TypedDict
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -19,43 +19,41 @@ from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN, Codes
 from pnsight.data.study import Study
 from pnsight.errors import ModelError, QuantityError, QueryError, join_names
-from pnsight.estimands import asking
-from pnsight.estimands.assumptions import AssumeLike
-from pnsight.estimands.estimand import Question, Refine, refuse_to_fit
-from pnsight.estimands.payoffs import PayoffsLike
-from pnsight.estimands.resolve import CROSSED, settle
-from pnsight.models.base import Model, support
-from pnsight.models.bound_networks.pairs import NetworkPair, Pair, fit_networks, fit_regressors
-from pnsight.models.bound_networks.training_examples import Examples, feasible_examples, split_rows
+from pnsight.estimands.estimand import Estimand, validate_fitted_quantity
+from pnsight.estimands.resolve import CROSSED, resolve_crossed_bounds
+from pnsight.models.base import Capabilities, Model
+from pnsight.models.bound_networks.pairs import BoundPredictor, NetworkPair, fit_networks, fit_regressors
+from pnsight.models.bound_networks.training_examples import TrainingExamples, feasible_examples, split_rows
 from pnsight.models.mlp_numpy import ACTIVATIONS
 from pnsight.queries.bound_table import BoundTable
-from pnsight.queries.query import QueryLike, encode, format_queries
+from pnsight.queries.query import format_queries
 
-AUTO_THRESHOLDS = (100, 200, 300, 500, 1000, 2000)
-"""Thresholds that ``threshold="auto"`` chooses among."""
+AUTO_MIN_ROWS = (100, 200, 300, 500, 1000, 2000)
+"""Numbers of rows that ``min_rows="auto"`` chooses among."""
 
-FEWEST_EXAMPLES = 20
+MIN_EXAMPLES = 20
 HELD_OUT_QUERIES = 0.1
 HELD_OUT_ROWS = 0.2
-HELD_OUT_SUPPORT = 100
+MIN_HELD_OUT_ROWS = 100
 """Held-out rows that a query needs in both tables to validate on."""
 
 
 @dataclass(frozen=True)
 class _Trial:
-    """One threshold tried: what was trained, on how many examples, and its error on the validation examples."""
+    """One minimum of rows tried: what was trained, on how many examples, and its error on the validation examples."""
 
-    threshold: int
+    min_rows: int
     examples: int
-    pair: Pair
+    pair: BoundPredictor
     history: Any
     error: float
 
 
-class _Learned(TypedDict):
+@dataclass(frozen=True)
+class _Learned:
     """What a bound regressor keeps of its training, as data that JSON can hold."""
 
-    threshold: int
+    min_rows: int
     examples: int
     tried: list[tuple[int, float]]
     best_epochs: tuple[int, int]
@@ -69,8 +67,8 @@ class BoundRegressor(Model):
     ----------
     quantity
         What is bounded; a fitted model answers this quantity only.
-    threshold
-        Rows a query needs in both tables to be a training example, or ``"auto"``: the one of `AUTO_THRESHOLDS`
+    min_rows
+        Rows a query needs in both tables to be a training example, or ``"auto"``: the one of `AUTO_MIN_ROWS`
         that predicts the bounds of held-out rows best.
     validation
         ``"rows"``: a fifth of the rows is set aside first and validates with bounds of its own. ``"queries"``, the
@@ -86,7 +84,7 @@ class BoundRegressor(Model):
     """
 
     quantity: str = "pns"
-    threshold: int | Literal["auto"] = "auto"
+    min_rows: int | Literal["auto"] = "auto"
     validation: Literal["rows", "queries"] = "rows"
     regressor: Any = None
     activation: Literal["mish", "relu"] = "mish"
@@ -104,52 +102,57 @@ class BoundRegressor(Model):
         """Train on the queries that have enough rows."""
         self.validate_parameters()
         training, validation = self._parts(study)
-        thresholds = self._thresholds(training)
+        candidates = self._candidates(training)
         trials = [
             self._train(
                 study,
-                training.supported(threshold),
+                training.supported(min_rows),
                 validation,
-                threshold,
-                partial(_part, progress, k, len(thresholds)),
+                min_rows,
+                partial(_part, progress, k, len(candidates)),
             )
-            for k, threshold in enumerate(thresholds)
+            for k, min_rows in enumerate(candidates)
         ]
         best = min(trials, key=lambda trial: trial.error)
-        self.threshold_, self.examples_, self.pair_ = best.threshold, best.examples, best.pair
+        self.min_rows_, self.examples_, self.pair_ = best.min_rows, best.examples, best.pair
         self.history_ = best.history
-        self.tried_ = {trial.threshold: trial.error for trial in trials}
+        self.tried_ = {trial.min_rows: trial.error for trial in trials}
         self.study_ = study
         return self
 
-    def _parts(self, study: Study) -> tuple[Examples, Examples | None]:
+    def _parts(self, study: Study) -> tuple[TrainingExamples, TrainingExamples | None]:
         """All feasible examples to train on, and those of held-out rows if rows validate."""
         if self.validation == "queries":
             return feasible_examples(study, self.space, self.quantity), None
         rng = np.random.default_rng([self.random_state, 0])
         training, held_out = split_rows(study, HELD_OUT_ROWS, rng)
-        validation = feasible_examples(held_out, self.space, self.quantity).supported(HELD_OUT_SUPPORT)
+        validation = feasible_examples(held_out, self.space, self.quantity).supported(MIN_HELD_OUT_ROWS)
         if not len(validation):
             raise ModelError(
-                f"no query has {HELD_OUT_SUPPORT} rows in both tables among the {HELD_OUT_ROWS:.0%} of rows held out; "
+                f"no query has {MIN_HELD_OUT_ROWS} rows in both tables among the {HELD_OUT_ROWS:.0%} of rows held out; "
                 "there are too few rows for a bound regressor with validation by rows. Use --model plug-in."
             )
         return feasible_examples(training, self.space, self.quantity), validation
 
-    def _thresholds(self, training: Examples) -> list[int]:
-        """Thresholds to try that leave enough examples."""
-        tried = AUTO_THRESHOLDS if self.threshold == "auto" else (self.threshold,)
-        enough = [threshold for threshold in tried if len(training.supported(threshold)) >= FEWEST_EXAMPLES]
+    def _candidates(self, training: TrainingExamples) -> list[int]:
+        """Minimums of rows to try that leave enough examples."""
+        tried = AUTO_MIN_ROWS if self.min_rows == "auto" else (self.min_rows,)
+        enough = [min_rows for min_rows in tried if len(training.supported(min_rows)) >= MIN_EXAMPLES]
         if not enough:
             found = len(training.supported(tried[0]))
             raise ModelError(
                 f"only {found} {self.space} queries have {tried[0]} rows in both tables and feasible bounds; "
-                f"training needs {FEWEST_EXAMPLES}. {_enough_at(training)}"
+                f"training needs {MIN_EXAMPLES}. {_enough_at(training)}"
             )
         return enough
 
     def _train(
-        self, study: Study, examples: Examples, validation: Examples | None, threshold: int, progress: Progress
+        self,
+        study: Study,
+        examples: TrainingExamples,
+        validation: TrainingExamples | None,
+        min_rows: int,
+        progress: Progress,
     ) -> _Trial:
         if validation is None:
             training, validation = _split_queries(examples, np.random.default_rng([self.random_state, 1]))
@@ -157,7 +160,7 @@ class BoundRegressor(Model):
             training = examples
         encode = study.schema.one_hot
         if self.regressor is not None:
-            pair: Pair = fit_regressors(self.regressor, encode(examples.codes), examples.ends)
+            pair: BoundPredictor = fit_regressors(self.regressor, encode(examples.codes), examples.ends)
             history = None
         else:
             pair, history = fit_networks(
@@ -173,31 +176,26 @@ class BoundRegressor(Model):
                 monitors=self._monitors(study),
             )
         missed = pair.predict(encode(validation.codes)) - validation.ends
-        return _Trial(threshold, len(examples), pair, history, float(np.mean(missed**2)))
+        return _Trial(min_rows, len(examples), pair, history, float(np.mean(missed**2)))
 
     def _monitors(self, study: Study) -> Mapping[str, Any]:
         """Further labelled inputs to follow while training; the benchmark watches the oracle's."""
         return {}
 
-    def bounds(
-        self,
-        queries: QueryLike = None,
-        quantity: str | None = None,
-        level: float = 0.9,
-        *,
-        payoffs: PayoffsLike | None = None,
-        assume: AssumeLike = (),
-        refine: Refine = "none",
-    ) -> BoundTable:
+    @property
+    def capabilities(self) -> Capabilities:
+        """One quantity, without a law behind it; examples of open queries are plug-in bounds of pooled rows."""
+        exact = self.space == "exact"
+        return Capabilities(learns_across_profiles=True, pools_rows=not exact, exact_only=exact)
+
+    def answer(self, codes: Codes, estimand: Estimand) -> BoundTable:
         """Bounds on the quantity the model was fitted for; it knows no law, so nothing can be assumed or refined."""
-        codes = encode(self.schema, queries)
-        question = asking(quantity, payoffs, assume, refine, otherwise=self.quantity)
-        self._refuse_more(question)
-        ends = self.raw_ends(codes, question.quantity)
+        self._validate_estimand(estimand)
+        ends = self.raw_ends(codes, estimand.quantity.name)
         if self.repair == "sort":
             ends = np.sort(ends, axis=1)
-        lower, upper, status = settle(ends[:, 0], ends[:, 1], CROSSED)
-        table = format_queries(self.schema, codes), lower, upper, *support(self.counts(codes)), status
+        lower, upper, status = resolve_crossed_bounds(ends[:, 0], ends[:, 1], CROSSED)
+        table = format_queries(self.schema, codes), lower, upper, *self.support(self.counts(codes)), status
         return BoundTable(self.quantity, *table, notes=self.caveats)
 
     def raw_ends(self, codes: Codes, quantity: str = "pns") -> FloatArray:
@@ -215,11 +213,11 @@ class BoundRegressor(Model):
             )
         return self.pair_.predict(encode(codes))
 
-    def _refuse_more(self, question: Question) -> None:
+    def _validate_estimand(self, estimand: Estimand) -> None:
         """Refuse what takes a law."""
-        asked = [f"assume {name}" for name in question.assume]
-        asked += ["refine covariates"] if question.refine != "none" else []
-        asked += ["payoffs"] if question.payoffs is not None else []
+        asked = [f"assume {name}" for name in estimand.assume]
+        asked += ["refine covariates"] if estimand.refine != "none" else []
+        asked += ["payoffs"] if estimand.payoffs is not None else []
         if asked:
             raise QuantityError(
                 f"this {self.name} model learned bounds on {self.quantity} and no law, so it cannot heed "
@@ -235,13 +233,13 @@ class BoundRegressor(Model):
         return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "regressor"}
 
     def explain(self) -> str:
-        """The threshold and the epochs, and the errors that they were chosen by."""
+        """The minimum of rows and the epochs, and the errors that they were chosen by."""
         _ = self.study
         told = [
-            f"Learned from {self.examples_:,} queries with at least {self.threshold_:,} rows in both tables.",
-            "Thresholds tried, by the mean squared error on held-out "
+            f"Learned from {self.examples_:,} queries with at least {self.min_rows_:,} rows in both tables.",
+            "Minimums of rows tried, by the mean squared error on held-out "
             + ("rows' own bounds:" if self.validation == "rows" else "queries, which share rows with the others:"),
-            format_table({"threshold": list(self.tried_), "error": [f"{error:.6f}" for error in self.tried_.values()]}),
+            format_table({"min rows": list(self.tried_), "error": [f"{error:.6f}" for error in self.tried_.values()]}),
         ]
         if isinstance(self.pair_, NetworkPair):
             lower, upper = self.pair_.best_epochs
@@ -249,9 +247,9 @@ class BoundRegressor(Model):
         return "\n".join(told)
 
     def state(self) -> tuple[Mapping[str, Any], Mapping[str, np.ndarray[Any, Any]]]:
-        """Chosen threshold, errors of those tried, and the networks' weights."""
+        """Chosen minimum of rows, errors of those tried, and the networks' weights."""
         learned = {
-            "threshold": self.threshold_,
+            "min_rows": self.min_rows_,
             "examples": self.examples_,
             "tried": list(self.tried_.items()),
             "best_epochs": list(self.best_epochs_),
@@ -261,7 +259,7 @@ class BoundRegressor(Model):
     def restore(self, study: Study, data: Mapping[str, Any], arrays: Mapping[str, np.ndarray[Any, Any]]) -> Self:
         """Become the fitted model that `state` described."""
         self.study_ = study
-        self.threshold_, self.examples_, self.tried_ = data["threshold"], data["examples"], dict(data["tried"])
+        self.min_rows_, self.examples_, self.tried_ = data["min_rows"], data["examples"], dict(data["tried"])
         self.pair_ = NetworkPair.from_arrays(arrays, self.activation, tuple(data["best_epochs"]))
         inputs, columns = arrays["0.0.weights"].shape[1], study.schema.one_hot(study.profiles[:0]).shape[1]
         if inputs != columns:
@@ -280,19 +278,19 @@ class BoundRegressor(Model):
 
     def validate_parameters(self) -> None:
         """Raise an error where parameters are not known, or do not go together."""
-        refuse_to_fit(self.quantity)
+        validate_fitted_quantity(self.quantity)
         choices = {"validation": ("rows", "queries"), "repair": ("none", "sort"), "activation": tuple(ACTIVATIONS)}
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:
                 raise ModelError(
                     f"{name} is {getattr(self, name)!r}; expected one of {join_names(map(repr, allowed))}."
                 )
-        if self.threshold != "auto" and not isinstance(self.threshold, int):
-            raise ModelError(f"threshold is {self.threshold!r}; give a whole number of rows, or 'auto'.")
-        if self.threshold == "auto" and self.validation != "rows":
-            raise ModelError("threshold 'auto' compares thresholds on held-out rows; use it with validation 'rows'.")
-        if self.threshold != "auto" and self.threshold < 1:
-            raise ModelError(f"threshold is {self.threshold}; give a number of rows, at least 1, or 'auto'.")
+        if self.min_rows != "auto" and not isinstance(self.min_rows, int):
+            raise ModelError(f"min_rows is {self.min_rows!r}; give a whole number of rows, or 'auto'.")
+        if self.min_rows == "auto" and self.validation != "rows":
+            raise ModelError("min_rows 'auto' compares minimums on held-out rows; use it with validation 'rows'.")
+        if self.min_rows != "auto" and self.min_rows < 1:
+            raise ModelError(f"min_rows is {self.min_rows}; give a number of rows, at least 1, or 'auto'.")
 
 
 class ExactMLP(BoundRegressor):
@@ -301,7 +299,7 @@ class ExactMLP(BoundRegressor):
     name: ClassVar[str] = "exact-mlp"
     method: ClassVar[str] = (
         "Exact-MLP, a learner of Wang, Sun, Pearl and Li: two networks that learned the bounds of well-supported "
-        "profiles and foretell those of others. It answers for complete profiles only, knows one quantity and no law "
+        "profiles and predict those of others. It answers for complete profiles only, knows one quantity and no law "
         "behind it, and gives no intervals; its two networks may disagree."
     )
     space: ClassVar[str] = "exact"
@@ -313,30 +311,27 @@ class MaskMLP(BoundRegressor):
     name: ClassVar[str] = "mask-mlp"
     method: ClassVar[str] = (
         "Mask-MLP, the learner of Wang, Sun, Pearl and Li: two networks that learned the bounds of well-supported "
-        "groups and foretell those of others. It knows one quantity and no law behind it, and gives no intervals; its "
+        "groups and predict those of others. It knows one quantity and no law behind it, and gives no intervals; its "
         "two networks may disagree."
     )
     space: ClassVar[str] = "mask"
 
-    @property
-    def pools_rows(self) -> bool:
-        """Its examples are plug-in bounds of pooled rows."""
-        return True
 
-
-def _split_queries(examples: Examples, rng: np.random.Generator) -> tuple[Examples, Examples]:
+def _split_queries(examples: TrainingExamples, rng: np.random.Generator) -> tuple[TrainingExamples, TrainingExamples]:
     """The paper's split: nine tenths of the queries to train on, one tenth to validate."""
     order = rng.permutation(len(examples))
     cut = max(1, round(HELD_OUT_QUERIES * len(examples)))
     return examples.take(order[cut:]), examples.take(order[:cut])
 
 
-def _enough_at(training: Examples) -> str:
-    """The largest threshold that would leave enough examples, in words."""
-    if len(training) < FEWEST_EXAMPLES:
-        return f"No threshold would do: {len(training)} queries have rows at all. Use --model plug-in, or more rows."
-    largest = int(np.sort(training.support)[-FEWEST_EXAMPLES])
-    return f"There would be enough at a threshold of {largest} or less."
+def _enough_at(training: TrainingExamples) -> str:
+    """The largest minimum of rows that would leave enough examples, in words."""
+    if len(training) < MIN_EXAMPLES:
+        return (
+            f"No minimum of rows would do: {len(training)} queries have rows at all. Use --model plug-in, or more rows."
+        )
+    largest = int(np.sort(training.support)[-MIN_EXAMPLES])
+    return f"There would be enough with a minimum of {largest} rows or less."
 
 
 def _part(progress: Progress, k: int, parts: int, done: int, total: int, note: str) -> None:

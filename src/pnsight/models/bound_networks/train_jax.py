@@ -29,12 +29,12 @@ from pnsight.models.mlp_numpy import Activation, Layers
 T = TypeVar("T")
 
 BLOCK = 512
-"""Rows per step of the innermost loop: the hidden values of so many stay in the processor's cache."""
+"""Rows per step of the innermost loop: their hidden values stay in the processor's cache."""
 
 EPOCHS_PER_CALL = 10
 """Epochs per call of compiled code, whose orders of the rows are held in memory together."""
 
-FEWEST_ROWS = 4096
+MIN_PADDED_ROWS = 4096
 """Data are padded to this many rows, and beyond it to a power of two."""
 
 Progress = Callable[[int, int, Float32Array, Float32Array], None]
@@ -138,12 +138,33 @@ def train_networks(
     monitors: Mapping[str, LabelledInputs] | None = None,
     progress: Progress | None = None,
 ) -> TrainedNetworks:
-    """Train one network for each column of the targets, by mean squared error with Adam.
+    """Train one network for each column of the targets, by mean squared error with Adam and early stopping.
 
-    `monitors` are further labelled inputs whose mean absolute error is recorded at every validation; they do not
-    influence training. The same arguments on the same machine give the same answer, bit for bit.
+    The same arguments on the same machine give the same answer, bit for bit.
+
+    Parameters
+    ----------
+    training, validation : LabelledInputs
+        Rows to train on, and rows that say which epoch to keep.
+    seed : int
+        Of the first weights and the batches.
+    hidden : sequence of int
+        Units of each hidden layer.
+    activation : {"mish", "relu"}
+        Of the hidden layers.
+    protocol : TrainingProtocol
+        Learning rate, batch size and epochs.
+    monitors : mapping of str to LabelledInputs
+        Further labelled inputs whose mean absolute error is recorded at every validation; they do not influence
+        training.
+    progress : callable
+        Called after each validation.
+
+    Returns
+    -------
+    TrainedNetworks
     """
-    _refuse_bad_protocol(protocol)
+    _validate_protocol(protocol)
     table = _table("training", training)
     held_out = _table("validation", validation, like=table)
     watched = {name: _table(f"monitor {name!r}", data, like=table) for name, data in (monitors or {}).items()}
@@ -299,7 +320,7 @@ def _summed(
 
 
 def _loop(times: jax.Array | int, body: Callable[[jax.Array, T], T], state: T) -> T:
-    """Run `body` so many times, a number that compiled code need not know: its value may differ from call to call."""
+    """Run `body` a number of times that compiled code need not know: it may differ from call to call."""
     return cast(T, jax.lax.fori_loop(0, times, body, state))
 
 
@@ -358,26 +379,26 @@ def _table(name: str, data: LabelledInputs, like: _Table | None = None) -> _Tabl
     """The data as float32 and padded; targets that weigh nothing may be NaN and become zero."""
     inputs, targets = np.asarray(data.inputs, np.float32), np.asarray(data.targets, np.float32)
     weights = np.ones_like(targets) if data.weights is None else np.asarray(data.weights, np.float32)
-    _refuse_bad_shapes(name, inputs, targets, weights, like)
+    _validate_shapes(name, inputs, targets, weights, like)
     targets = np.where(weights > 0, targets, np.float32(0))
-    _refuse_bad_values(name, inputs, targets, weights)
+    _validate_values(name, inputs, targets, weights)
     real, rows = len(inputs), _padded_rows(len(inputs))
     inputs, targets, weights = (np.pad(array, ((0, rows - real), (0, 0))) for array in (inputs, targets, weights))
     return _Table(jnp.asarray(inputs), jnp.asarray(targets), jnp.asarray(weights), jnp.int32(real))
 
 
 def _padded_rows(count: int) -> int:
-    """FEWEST_ROWS or the next power of two."""
-    return max(FEWEST_ROWS, 1 << (count - 1).bit_length())
+    """MIN_PADDED_ROWS or the next power of two."""
+    return max(MIN_PADDED_ROWS, 1 << (count - 1).bit_length())
 
 
-def _refuse_bad_protocol(protocol: TrainingProtocol) -> None:
+def _validate_protocol(protocol: TrainingProtocol) -> None:
     for name in ("batch_size", "epochs", "validate_every"):
         if getattr(protocol, name) < 1:
             raise ValueError(f"{name} is {getattr(protocol, name)}; give a whole number of at least 1.")
 
 
-def _refuse_bad_shapes(
+def _validate_shapes(
     name: str, inputs: Float32Array, targets: Float32Array, weights: Float32Array, like: _Table | None
 ) -> None:
     given = f"{name} inputs have shape {inputs.shape}, targets {targets.shape}, weights {weights.shape}"
@@ -387,7 +408,7 @@ def _refuse_bad_shapes(
         raise ValueError(f"{given}; training has p = {like.inputs.shape[1]} and K = {like.targets.shape[1]}.")
 
 
-def _refuse_bad_values(name: str, inputs: Float32Array, targets: Float32Array, weights: Float32Array) -> None:
+def _validate_values(name: str, inputs: Float32Array, targets: Float32Array, weights: Float32Array) -> None:
     if not (np.isfinite(inputs).all() and np.isfinite(targets).all() and np.isfinite(weights).all()):
         raise ValueError(f"{name} has a NaN or infinite value; only a target that weighs nothing may be one.")
     if (weights < 0).any():

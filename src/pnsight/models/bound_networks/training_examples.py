@@ -16,7 +16,7 @@ from pnsight.queries import lattice
 
 
 @dataclass(frozen=True)
-class Examples:
+class TrainingExamples:
     """Queries with their sample-based bounds.
 
     Attributes
@@ -35,33 +35,59 @@ class Examples:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def supported(self, threshold: float) -> Examples:
-        """Those with at least that many rows in both tables."""
-        return self.take(np.flatnonzero(self.support >= threshold))
+    def supported(self, min_rows: float) -> TrainingExamples:
+        """The examples with at least `min_rows` rows in both tables."""
+        return self.take(np.flatnonzero(self.support >= min_rows))
 
-    def take(self, rows: npt.NDArray[np.intp]) -> Examples:
-        """Those at the given places."""
-        return Examples(self.codes[rows], self.ends[rows], self.support[rows])
+    def take(self, rows: npt.NDArray[np.intp]) -> TrainingExamples:
+        """The examples at the given positions."""
+        return TrainingExamples(self.codes[rows], self.ends[rows], self.support[rows])
 
 
-def feasible_examples(study: Study, space: str, quantity: str) -> Examples:
+def feasible_examples(study: Study, space: str, quantity: str) -> TrainingExamples:
     """All queries of the space whose plug-in bounds satisfy 0 <= lower <= upper <= 1.
 
-    Source: step 4 of the paper's algorithms, before the threshold.
+    Source: step 4 of the paper's algorithms, before its threshold of rows.
+
+    Parameters
+    ----------
+    study : Study
+        Counts to take the plug-in bounds from.
+    space : str
+        ``"exact"``: the study's profiles; ``"mask"``: all queries.
+    quantity : str
+        What is bounded.
+
+    Returns
+    -------
+    TrainingExamples
     """
     if space == "exact":
         codes, counts = study.profiles, study.counts
     else:
         codes = lattice.all_queries(study.schema)
         counts = lattice.roll_up(study.schema, study.profiles, study.counts)
-    observational = None if study.observational is None else counts[:, 4:]
-    lower, upper = bounds(Law.from_counts(counts[:, :4], observational), quantity)
+    lower, upper = bounds(Law.from_counts(counts, study.structure), quantity)
     keep = (lower >= 0) & (lower <= upper) & (upper <= 1)
-    tables = [counts[:, :4].sum(axis=1)] + ([] if observational is None else [observational.sum(axis=1)])
-    return Examples(codes[keep], np.stack([lower, upper], axis=1)[keep], np.minimum.reduce(tables)[keep])
+    support = study.structure.by_table(counts).min(axis=1)
+    return TrainingExamples(codes[keep], np.stack([lower, upper], axis=1)[keep], support[keep])
 
 
 def split_rows(study: Study, share: float, rng: np.random.Generator) -> tuple[Study, Study]:
-    """Two studies that share no row: each row goes to the second with probability `share`."""
+    """Train-validation split: two studies that share no row.
+
+    Parameters
+    ----------
+    study : Study
+        Counts to divide.
+    share : float
+        Probability with which a row goes to the second study.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    training, held_out : Study
+    """
     held_out = rng.binomial(study.counts.astype(np.int64), share).astype(np.float64)
     return study.with_counts(study.counts - held_out), study.with_counts(held_out)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, is_dataclass
-from typing import Any, Self, get_args, get_origin, get_type_hints
+from typing import Any
 
 import numpy as np
 
-from pnsight._plain import validate_type
 from pnsight.errors import ModelError
 from pnsight.models.response_types.capacity import CAPACITY_GRID, SHORT_CAPACITY_GRID, Capacity
 
@@ -240,12 +238,6 @@ class ResponseTypeConfig:
         """The configuration as data that JSON can hold."""
         return asdict(self)
 
-    @classmethod
-    def from_plain(cls, data: Mapping[str, Any]) -> Self:
-        """The configuration that `plain` described; ValueError says what is not as it should be."""
-        found: Self = _from_plain(data, cls, "parameters.config")
-        return found
-
 
 DEFAULT_CONFIG = ResponseTypeConfig()
 
@@ -271,22 +263,3 @@ def _validate_numbers(value: Any, place: str) -> None:
     elif not value >= (1 if isinstance(value, int) else 0) or value == np.inf:
         least = 1 if isinstance(value, int) else 0
         raise ModelError(f"{place} has {value!r}; expected a number of at least {least}.")
-
-
-def _from_plain(value: Any, expected: Any, place: str) -> Any:
-    """The value of a type made of data classes, named tuples, tuples of any length and plain types."""
-    if is_dataclass(expected):
-        validate_type(value, dict[str, Any], place)
-        hints = get_type_hints(expected)
-        if value.keys() != hints.keys():
-            raise ValueError(f"{place} has {sorted(value)}; expected {sorted(hints)}")
-        parts = {name: _from_plain(value[name], hints[name], f"{place}.{name}") for name in hints}
-        return expected(**parts)  # type: ignore[operator]
-    if get_origin(expected) is tuple:
-        validate_type(value, list[Any], place)
-        return tuple(_from_plain(each, get_args(expected)[0], f"{place}.{k}") for k, each in enumerate(value))
-    if expected is Capacity:
-        validate_type(value, tuple[int, int, float, int], place)
-        return Capacity(*value)
-    validate_type(value, expected, place)
-    return value

@@ -21,7 +21,6 @@ from pnsight.models.response_types.capacity import (
     score_gap,
     within_standard_errors,
 )
-from pnsight.models.response_types.cells import Cells
 from pnsight.models.response_types.config import ResponseTypeConfig
 from pnsight.models.response_types.enumerated_profiles import EnumeratedProfiles
 from pnsight.models.response_types.fit_summary import CapacityScore, CovariateSummary, FitSummary
@@ -102,8 +101,6 @@ class FitProcedure:
         Counts to learn from.
     config : ResponseTypeConfig
         Hyperparameters and limits.
-    cells : Cells
-        Layout of the counts.
     seed : int
     intervals : bool
         Whether to fit simulated studies as well.
@@ -111,12 +108,17 @@ class FitProcedure:
     """
 
     def __init__(
-        self, study: Study, config: ResponseTypeConfig, cells: Cells, seed: int, intervals: bool, progress: Progress
+        self,
+        study: Study,
+        config: ResponseTypeConfig,
+        seed: int,
+        intervals: bool,
+        progress: Progress,
     ) -> None:
-        self.study, self.config, self.cells = study, config, cells
+        self.study, self.config, self.structure = study, config, study.structure
         self.intervals, self.progress = intervals, progress
         self.rng = np.random.default_rng([seed, 4])
-        self.counts = cells.counts(study)
+        self.counts = study.counts
         self.inputs = study.schema.effect_coding(study.profiles)
         effort = config.effort_for(len(study.profiles))
         self.capacities = effort.capacities if self.inputs.shape[1] else (CONSTANT,)
@@ -135,7 +137,7 @@ class FitProcedure:
         marginaliser : Marginaliser
         """
         selected = self._select()
-        tables = self.cells.rows_by_table(self.counts)
+        tables = [rows for rows in self.structure.by_table(self.counts).T if rows.any()]
         covariates = fit_covariate_distributions(
             self.study.schema, self.study.profiles, tables, self.rng, self.config.latent_classes
         )
@@ -161,7 +163,7 @@ class FitProcedure:
         held_out = [fold[self.validation_profiles] for fold in folds]
         training = [self.counts[self.validation_profiles] - fold for fold in held_out]
         modes = [np.tensordot(weights[kept], of_fold, axes=1) for of_fold in predicted]
-        prior_rows, tried = choose_prior_rows(modes, training, held_out, self.cells, self.config.shrinkage)
+        prior_rows, tried = choose_prior_rows(modes, training, held_out, self.structure, self.config.shrinkage)
         return _Selected(gap, weights, plausible, prior_rows, tried, modes, training, held_out)
 
     def _cross_validate(self, folds: Sequence[FloatArray]) -> CvResult:
@@ -189,7 +191,7 @@ class FitProcedure:
     def _scores(self, predicted: Sequence[FloatArray], folds: Sequence[FloatArray]) -> FloatArray:
         """Log-likelihood of held-out rows over the root of the profile's rows, (capacities, profiles)."""
         found = [
-            log_likelihood(of_fold, fold[self.validation_profiles], self.cells)
+            log_likelihood(of_fold, fold[self.validation_profiles], self.structure)
             for of_fold, fold in zip(predicted, folds, strict=True)
         ]
         return np.asarray(np.sum(found, axis=0) / self.profile_weight)
@@ -201,10 +203,10 @@ class FitProcedure:
         specs = [NetworkSpec(self.capacities[k], source, int(self.rng.integers(2**31))) for source, k in pairs]
         stages = STAGES if self.intervals else STAGES[:3]
         progress = subtask(self.progress, stage, len(stages), stages[stage])
-        return train_ensemble(self.inputs, sources, specs, self.cells, progress, self.config.training)
+        return train_ensemble(self.inputs, sources, specs, self.structure, progress, self.config.training)
 
     def _shrink(self, types: FloatArray, counts: FloatArray, prior_rows: float) -> FloatArray:
-        return map_estimate(types, counts, prior_rows, self.cells, self.config.shrinkage)
+        return map_estimate(types, counts, prior_rows, self.structure, self.config.shrinkage)
 
     # --- simulated studies -----------------------------------------------------------------------------
 
@@ -218,7 +220,7 @@ class FitProcedure:
         behind = plausible[apportion(np.ones(len(plausible)), self.simulations)]
         laws = self._train([self.counts], [(0, k) for k in behind], 3)
         types = (self._shrink(mean_probabilities([law], self.inputs), self.counts, prior_rows) for law in laws)
-        samples = [self._draw_counts(self.cells.probabilities(of_law)) for of_law in types]
+        samples = [self._draw_counts(self.structure.cell_probabilities(of_law)) for of_law in types]
         capacities = self.rng.permutation(apportion(weights, self.simulations))
         fits = self._train(samples, [pair for pair in enumerate(capacities) for _ in range(2)], 4)
         for study, (law, counts) in enumerate(zip(laws, samples, strict=True)):
@@ -226,12 +228,12 @@ class FitProcedure:
             yield from (EnsembleMember([fit], counts) for fit in fits[2 * study : 2 * study + 2])
 
     def _draw_counts(self, law: FloatArray) -> FloatArray:
-        """A study like this one: its profiles are resampled, and `law` (profiles, cells) says what happens."""
-        rows = [self.counts[:, group] for group in self.cells.groups]
+        """A study like this one: its profiles are resampled, and `law` (profiles, structure) says what happens."""
+        rows = [self.counts[:, group] for group in self.structure.group_slices]
         rows = [bootstrap_counts(each, self.rng) if each.any() else each for each in rows]
         drawn = [
             self.rng.multinomial(each.sum(axis=1).astype(np.int64), _normalise(law[:, group]))
-            for each, group in zip(rows, self.cells.groups, strict=True)
+            for each, group in zip(rows, self.structure.group_slices, strict=True)
         ]
         return np.concatenate(drawn, axis=1).astype(np.float64)
 
@@ -257,7 +259,7 @@ class FitProcedure:
             selected.held_out,
             membership,
             1 - 1 / self.config.folds,
-            self.cells,
+            self.structure,
             self.config.intervals,
         )
 
@@ -307,7 +309,7 @@ class FitProcedure:
         """Covariate distributions of a simulated study."""
         if counts is self.counts:
             return covariates
-        tables = self.cells.rows_by_table(counts)
+        tables = [rows for rows in self.structure.by_table(counts).T if rows.any()]
         return [
             each.refit(self.study.profiles, np.sum(tables, axis=0) if each.pooled else rows, self.config.latent_classes)
             for each, rows in zip(covariates, tables, strict=True)
@@ -325,7 +327,7 @@ class FitProcedure:
                 each.pooled,
                 tuple(each.scores.items()),
             )
-            for table, each in zip(self.cells.table_names, covariates, strict=False)
+            for table, each in zip(self.structure.tables, covariates, strict=False)
         ]
         return FitSummary(
             tuple(CapacityScore(str(capacity), float(gap), float(weight)) for capacity, gap, weight in capacities),

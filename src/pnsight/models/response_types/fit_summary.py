@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, NamedTuple, Self, TypedDict
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -34,8 +34,9 @@ class CovariateSummary(NamedTuple):
     """Numbers of classes tried, and the score of each."""
 
 
-class PlainSummary(TypedDict):
-    """`FitSummary` as data that JSON can hold."""
+@dataclass(frozen=True)
+class PlainSummary:
+    """`FitSummary` as data that JSON can hold; a stored model is checked against these types."""
 
     representation: Representation
     members_per_simulation: int

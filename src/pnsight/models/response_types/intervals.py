@@ -15,7 +15,7 @@ import numpy as np
 
 from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN, Codes
-from pnsight.models.response_types.cells import Cells
+from pnsight.data.structure import Structure
 from pnsight.models.response_types.config import IntervalConfig
 from pnsight.queries import lattice
 
@@ -53,7 +53,7 @@ def interval_inflation(
     held_out: Sequence[FloatArray],
     membership: FloatArray,
     training_share: float,
-    cells: Cells,
+    structure: Structure,
     config: IntervalConfig = IntervalConfig(),
 ) -> float:
     """Inflation factor of the standard errors under which held-out counts are most likely.
@@ -67,13 +67,13 @@ def interval_inflation(
         fold.
     predicted : one array of shape (profiles, types) a fold
         Types according to the model that did not see the fold.
-    held_out : one array of shape (profiles, cells) a fold
+    held_out : one array of shape (profiles, structure) a fold
         Counts of the fold.
     membership : array of shape (subpopulations, profiles)
         One where a subpopulation covers a profile.
     training_share : float
         Share of the rows that the predictions were fitted to; the fewer, the further they stray.
-    cells : Cells
+    structure : Structure
         Layout of the counts.
     config : IntervalConfig
         Factors to choose among.
@@ -84,9 +84,11 @@ def interval_inflation(
         One of `config.inflation_factors`.
     """
     compared = [
-        _compare(studies, networks, types, counts, membership, training_share, cells.incidence[group], group, config)
+        _compare(
+            studies, networks, types, counts, membership, training_share, structure.incidence[group], group, config
+        )
         for types, counts in zip(predicted, held_out, strict=True)
-        for group in cells.groups
+        for group in structure.group_slices
     ]
     factors = np.array(config.inflation_factors)
     if not any(residual.size for residual, _, _ in compared):
@@ -110,7 +112,7 @@ def _compare(
     group: slice,
     config: IntervalConfig,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Residuals of a group of cells, their sampling variance and the model's own, each (enough rows, cells)."""
+    """Residuals of a group of structure, their sampling variance and the model's own, each (enough rows, structure)."""
     rows = counts[:, group].sum(axis=1)
     inside = membership @ rows
     enough = inside >= config.min_rows

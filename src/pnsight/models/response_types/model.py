@@ -21,16 +21,12 @@ from pnsight._progress import Progress, no_progress
 from pnsight._typing import FloatArray
 from pnsight.data.law import Law
 from pnsight.data.schema import Codes
-from pnsight.data.study import People, Study, validate_population
+from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL, Group, Structure
+from pnsight.data.study import Population, Study, validate_population
 from pnsight.errors import ModelError
-from pnsight.estimands import asking
-from pnsight.estimands.assumptions import AssumeLike
-from pnsight.estimands.closed_forms import Ends
-from pnsight.estimands.estimand import Question, Refine, refuse_to_fit
-from pnsight.estimands.payoffs import PayoffsLike
-from pnsight.estimands.resolve import settle
-from pnsight.models.base import LawModel, rows_behind, support
-from pnsight.models.response_types.cells import TWO_BY_TWO, Cells
+from pnsight.estimands.estimand import Ends, Estimand, validate_fitted_quantity
+from pnsight.estimands.resolve import resolve_crossed_bounds
+from pnsight.models.base import Capabilities, LawModel
 from pnsight.models.response_types.config import ResponseTypeConfig, default_config
 from pnsight.models.response_types.enumerated_profiles import EnumeratedProfiles
 from pnsight.models.response_types.fit import FitProcedure
@@ -39,8 +35,8 @@ from pnsight.models.response_types.intervals import MEMBERS_PER_SIMULATION, erro
 from pnsight.models.response_types.marginalise import Marginaliser
 from pnsight.models.response_types.replace_counts import CountReplacement, EmpiricalPart
 from pnsight.models.response_types.sampled_profiles import SampledProfiles
-from pnsight.queries.bound_table import BoundTable, validate_level
-from pnsight.queries.query import QueryLike, encode, format_queries
+from pnsight.queries.bound_table import BoundTable
+from pnsight.queries.query import format_queries
 
 _MAX_LAWS_AT_ONCE = 4096
 """Laws, of queries and members, that are bounded in one go: the members of a few queries, or one member of many."""
@@ -73,7 +69,7 @@ class ResponseTypeModel(LawModel):
     """
 
     quantity: str = "pns"
-    population: People = "observational"
+    population: Population = "observational"
     intervals: bool = True
     random_state: int = 0
     config: ResponseTypeConfig = field(default_factory=default_config)
@@ -106,15 +102,10 @@ class ResponseTypeModel(LawModel):
         """
         self.validate_parameters()
         _check_rows(study)
-        self.study_ = study.with_rows()
-        procedure = FitProcedure(self.study_, self.config, self._cells, self.random_state, self.intervals, progress)
+        self.study_ = study.drop_empty_profiles()
+        procedure = FitProcedure(self.study_, self.config, self.random_state, self.intervals, progress)
         self.fit_summary_, self.marginaliser_ = procedure.run()
         return self
-
-    @property
-    def _cells(self) -> Cells:
-        """Layout of the counts."""
-        return TWO_BY_TWO
 
     def with_study(self, study: Study) -> Self:
         """The same networks with this study's counts, which profiles are shrunk to and mixed by.
@@ -131,12 +122,12 @@ class ResponseTypeModel(LawModel):
         """
         other, found = super().with_study(study), self.fit_summary_
         replacement = CountReplacement(
-            self._cells.counts(self.study),
-            self._cells.counts(study),
+            self.study.counts,
+            study.counts,
             found.prior_rows,
             [EmpiricalPart(each.empirical_weight, each.pooled) for each in found.covariates],
             np.array([0, *range(1, self.marginaliser_.members, MEMBERS_PER_SIMULATION)]),
-            self._cells,
+            self.structure,
             self.config.shrinkage,
         )
         covariates = tuple(
@@ -149,7 +140,7 @@ class ResponseTypeModel(LawModel):
 
     def validate_parameters(self) -> None:
         """Raise an error where a parameter is not known."""
-        refuse_to_fit(self.quantity)
+        validate_fitted_quantity(self.quantity)
         validate_population(self.population)
         self.config.validate()
 
@@ -160,21 +151,32 @@ class ResponseTypeModel(LawModel):
         return self._law(next(self.marginaliser_.types(codes, self._weights(None), members=1)))
 
     @property
-    def populations(self) -> tuple[People, ...]:
-        """Everyone's where there are two tables; an experiment alone is its own population."""
-        return ("experimental",) if self.study.observational is None else get_args(People)
+    def capabilities(self) -> Capabilities:
+        """The law of every query, of whichever people are asked about; an experiment alone is its own population."""
+        return Capabilities(
+            law=True,
+            intervals=self.intervals,
+            populations=("experimental",) if self.study.experiment_alone else get_args(Population),
+            learns_across_profiles=True,
+            simulates_studies=self.intervals,
+        )
 
-    def shares(self, codes: Codes, population: People | None = None) -> FloatArray:
+    def shares(self, codes: Codes, population: Population | None = None) -> FloatArray:
         """Share of the people of a population, by default the model's, that are in each query, shape (queries,).
 
         By the law of the covariates that the model has learned, so a query without rows has its share too.
         """
         return self.marginaliser_.shares(codes, self._weights(population))
 
-    def simulated(self, codes: Codes, population: People | None = None) -> tuple[FloatArray, FloatArray]:
+    @property
+    def interval_inflation(self) -> float:
+        """What the standard errors from simulated studies are multiplied by, from held-out rows."""
+        return self.fit_summary_.interval_inflation or 1.0
+
+    def simulated(self, codes: Codes, population: Population | None = None) -> tuple[FloatArray, FloatArray]:
         """Types of each query by the estimate, and how far fits to simulated studies strayed from the law behind them.
 
-        Shapes (queries, 8) and (studies, queries, 8). They show how far a fit strays, and where it strays alike.
+        Shapes (queries, types) and (studies, queries, types). They show how far a fit strays, and where alike.
         """
         if self.fit_summary_.interval_inflation is None:
             raise ModelError("this model was fitted without intervals, so no study was simulated; fit it with them.")
@@ -182,58 +184,46 @@ class ResponseTypeModel(LawModel):
         estimate = next(each)
         return estimate, np.stack([(once + again) / 2 - law for law, once, again in _by_simulation(each)])
 
-    def bounds(
-        self,
-        queries: QueryLike = None,
-        quantity: str | None = None,
-        level: float = 0.9,
-        population: People | None = None,
-        *,
-        payoffs: PayoffsLike | None = None,
-        assume: AssumeLike = (),
-        refine: Refine = "none",
-    ) -> BoundTable:
-        """Bounds on a quantity for each query, as `Model.bounds` says, with an interval for each end.
+    def answer(self, codes: Codes, estimand: Estimand) -> BoundTable:
+        """Bounds on the estimand for each query, with a confidence interval for each end.
 
-        What a query does not name is left open and averaged over the people of `population`, by default the model's.
+        What a query does not name is averaged over the people of the estimand's population, by default the model's.
         """
-        validate_level(level)
-        codes = encode(self.schema, queries)
-        question = asking(quantity, payoffs, assume, refine, otherwise=self.quantity)
-        notes = self.notes(codes, question)
-        ends, spread = self._ends(codes, question, self._weights(population))
-        lower, upper, status = settle(ends[0], ends[1], within=question.span)
-        table = format_queries(self.schema, codes), lower, upper, *support(self.counts(codes)), status
+        notes = self.notes(codes, estimand)
+        ends, spread = self._ends(codes, estimand, self._weights(estimand.population))
+        lower, upper, status = resolve_crossed_bounds(ends[0], ends[1], within=estimand.span)
+        table = format_queries(self.schema, codes), lower, upper, *self.support(self.counts(codes)), status
+        name = estimand.quantity.name
         if spread is None:
-            return BoundTable(question.quantity, *table, notes=notes)
-        reach = NormalDist().inv_cdf((1 + level) / 2) * spread
-        low, high = np.clip(ends - reach, *question.span), np.clip(ends + reach, *question.span)
-        return BoundTable(question.quantity, *table, low[0], high[0], low[1], high[1], level, notes=notes)
+            return BoundTable(name, *table, notes=notes)
+        reach = NormalDist().inv_cdf((1 + estimand.level) / 2) * spread
+        low, high = np.clip(ends - reach, *estimand.span), np.clip(ends + reach, *estimand.span)
+        return BoundTable(name, *table, low[0], high[0], low[1], high[1], estimand.level, notes=notes)
 
-    def ends_given(self, codes: Codes, counts: FloatArray, question: Question) -> Ends:
+    def ends_given(self, codes: Codes, counts: FloatArray, estimand: Estimand) -> Ends:
         """Both ends of each query."""
-        lower, upper = next(self._each(codes, question, self._weights(None), members=1))
+        lower, upper = next(self._each(codes, estimand, self._weights(None), members=1))
         return lower, upper
 
-    def _each(self, codes: Codes, question: Question, weights: FloatArray, members: int) -> Iterator[FloatArray]:
-        """Both ends, shape (2, queries), for each of the first so many members."""
-        rows = self._rows_behind
-        if question.by_profile:
-            parts = _Parts(question, tuple(map(float, rows)), self.study.observational is None)
-            means = self.marginaliser_.means(codes, weights, members, parts)
-            return _of_members(means, lambda some: question.ends_of(some, rows), len(codes))
+    def _each(self, codes: Codes, estimand: Estimand, weights: FloatArray, members: int) -> Iterator[FloatArray]:
+        """Both ends, shape (2, queries), for each of the first members."""
+        rows, structure = self._rows_by_group, self.structure
+        if estimand.needs_profiles(structure):
+            terms = _ProfileTerms(estimand, tuple(map(float, rows)), structure)
+            means = self.marginaliser_.means(codes, weights, members, terms)
+            return _of_members(means, lambda some: estimand.bounds_from_mean_terms(some, structure, rows), len(codes))
         types = self.marginaliser_.types(codes, weights, members)
-        return _of_members(types, lambda some: question.ends(self._law(some), rows), len(codes))
+        return _of_members(types, lambda some: estimand.bounds_at(self._law(some), rows), len(codes))
 
-    def _ends(self, codes: Codes, question: Question, weights: FloatArray) -> tuple[FloatArray, FloatArray | None]:
+    def _ends(self, codes: Codes, estimand: Estimand, weights: FloatArray) -> tuple[FloatArray, FloatArray | None]:
         """Both ends, shape (2, queries), and their standard errors of the same shape."""
-        each = self._each(codes, question, weights, self.marginaliser_.members)
+        each = self._each(codes, estimand, weights, self.marginaliser_.members)
         estimate = next(each)
         inflation = self.fit_summary_.interval_inflation
         if inflation is None:
             return estimate, None
         variance = error_variance(_by_simulation(each), self.fit_summary_.networks)
-        width = question.span[1] - question.span[0]
+        width = estimand.span[1] - estimand.span[0]
         return estimate, inflation * np.sqrt(variance + (width * self._one_row) ** 2)
 
     @property
@@ -243,23 +233,25 @@ class ResponseTypeModel(LawModel):
         return 1 / min(experimental, observational or np.inf)
 
     @property
-    def _rows_behind(self) -> FloatArray:
-        """Rows of the treated arm, of the control arm and of the observational table, those withheld included."""
-        rows: FloatArray = rows_behind(self.study.cell_rows)[0]
+    def _rows_by_group(self) -> FloatArray:
+        """Rows of each group of cells, shape (groups,), those withheld included."""
+        rows: FloatArray = self.structure.by_group(self.study.cell_rows)[0]
         if self.study.withheld is None:
             return rows
-        trial, registry = self.study.table_rows
-        arms = rows[:2] / rows[:2].sum() if rows[:2].all() else np.full(2, 0.5)
-        return np.asarray([*(trial * arms), registry])
+        for table, total in zip((EXPERIMENTAL, OBSERVATIONAL), self.study.table_rows, strict=True):
+            groups = self.structure.groups_of(table)
+            known = len(groups) and rows[groups].all()
+            rows[groups] = total * (rows[groups] / rows[groups].sum() if known else 1 / max(1, len(groups)))
+        return rows
 
     def _law(self, types: FloatArray) -> Law:
-        return _law_of(types, self.study.observational is None)
+        return Law.from_types(types, self.structure)
 
-    def _weights(self, population: People | None) -> FloatArray:
+    def _weights(self, population: Population | None) -> FloatArray:
         """How much of each table's people a population has, shape (tables,)."""
         if population is not None:
             self.validate_population(population)
-        if self.study.observational is None:
+        if self.study.experiment_alone:
             return np.ones(1)
         rows = np.array(self.study.table_rows)
         weights = {
@@ -280,11 +272,6 @@ class ResponseTypeModel(LawModel):
     def parameters(self) -> Mapping[str, Any]:
         """What the constructor was given, as plain data."""
         return {**{each.name: getattr(self, each.name) for each in fields(self)}, "config": self.config.plain()}
-
-    @classmethod
-    def from_parameters(cls, parameters: Mapping[str, Any]) -> Self:
-        """The unfitted model that `parameters` described."""
-        return cls(**{**parameters, "config": ResponseTypeConfig.from_plain(parameters["config"])})
 
     def state(self) -> tuple[Mapping[str, Any], Mapping[str, npt.NDArray[Any]]]:
         """What was chosen and how the members are represented, and the members."""
@@ -310,7 +297,7 @@ class ResponseTypeModel(LawModel):
                 f"learned.members_per_simulation is {members_per_simulation}; expected {MEMBERS_PER_SIMULATION}, the "
                 "law behind a simulated study and two fits to it"
             )
-        if len(chosen.covariates) != self._cells.tables_of(self.study):
+        if len(chosen.covariates) != len(self.structure.tables):
             raise ValueError(f"learned.covariates describes {len(chosen.covariates)} tables; expected one for each")
         if members != 1 + chosen.simulations * members_per_simulation:
             raise ValueError(
@@ -327,21 +314,16 @@ class ResponseTypeModel(LawModel):
 
 
 @dataclass(frozen=True)
-class _Parts:
+class _ProfileTerms:
     """What profiles bring to the mean over their people, from their types; equal ones give the same values."""
 
-    question: Question
+    estimand: Estimand
     rows: tuple[float, ...]
-    experiment_alone: bool
+    structure: Structure
 
     def __call__(self, types: FloatArray) -> FloatArray:
-        law = _law_of(types / types.sum(axis=1, keepdims=True), self.experiment_alone)
-        return self.question.parts(law, np.array(self.rows))
-
-
-def _law_of(types: FloatArray, experiment_alone: bool) -> Law:
-    law = Law.from_types(types)
-    return Law(law.a, law.b) if experiment_alone else law
+        law = Law.from_types(types / types.sum(axis=1, keepdims=True), self.structure)
+        return self.estimand.profile_terms(law, np.array(self.rows))
 
 
 def _of_members(each: Iterator[FloatArray], ends: Callable[[FloatArray], Ends], queries: int) -> Iterator[FloatArray]:
@@ -369,16 +351,18 @@ def _check_rows(study: Study) -> None:
             "there is no experimental table; this model learns from one. The plug-in (--model plug-in) can answer from "
             "an observational table alone, under assume='exogenous' (--assume exogenous)."
         )
-    treated, control = study.experimental[:, :2].sum(), study.experimental[:, 2:].sum()
-    if not treated or not control:
-        lacking = "treated" if not treated else "untreated"
-        raise ModelError(f"the experimental table has no {lacking} row; a trial needs both.")
-    if study.observational is not None and not study.observational.any():
-        raise ModelError("the observational table has no row; leave it out to learn from the experiment alone.")
-    registry = np.inf if study.observational is None else study.observational.sum()
-    for name, rows in (("treated", treated), ("untreated", control), ("observational", registry)):
-        if rows < 1 - _ROUNDING:
-            raise ModelError(
-                f"the weights of the {name} rows add up to {rows:.3g}, so they stand for less than one row; a weight "
-                "says how many rows a row stands for. Divide the weights of each table by their mean."
-            )
+    for group, counts in study.structure.split(study.counts):
+        _check_group(group, float(counts.sum()))
+
+
+def _check_group(group: Group, rows: float) -> None:
+    """Every arm needs a row, and so does the observational table if there is one."""
+    if not rows and group.table == EXPERIMENTAL:
+        raise ModelError(f"the experimental table has no {group.name} row; a trial needs both.")
+    if not rows:
+        raise ModelError(f"the {group.table} table has no row; leave it out to learn from the experiment alone.")
+    if rows < 1 - _ROUNDING:
+        raise ModelError(
+            f"the weights of the {group.name} rows add up to {rows:.3g}, so they stand for less than one row; a weight "
+            "says how many rows a row stands for. Divide the weights of each table by their mean."
+        )

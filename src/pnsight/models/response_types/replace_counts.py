@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from pnsight._typing import BoolArray, FloatArray, IndexArray
-from pnsight.models.response_types.cells import Cells
+from pnsight.data.structure import Structure
 from pnsight.models.response_types.config import ShrinkageConfig
 from pnsight.models.response_types.shrinkage import map_estimate, prior_mode_from_map
 
@@ -33,14 +33,14 @@ class CountReplacement:
 
     Attributes
     ----------
-    before, after : array of shape (profiles, cells)
+    before, after : array of shape (profiles, structure)
     prior_rows : float
         Rows that the networks are worth as a prior.
     empirical_parts : sequence of EmpiricalPart
         One a table.
     own_members : array of int
         Members that were fitted to the counts themselves.
-    cells : Cells
+    structure : Structure
     config : ShrinkageConfig
     """
 
@@ -49,7 +49,7 @@ class CountReplacement:
     prior_rows: float
     empirical_parts: Sequence[EmpiricalPart]
     own_members: IndexArray
-    cells: Cells
+    structure: Structure
     config: ShrinkageConfig = field(default_factory=ShrinkageConfig)
 
     @property
@@ -68,13 +68,13 @@ class CountReplacement:
     def rows(self) -> Iterator[tuple[FloatArray, FloatArray]]:
         """For each table, the rows of each profile in its empirical distribution, before and after."""
         for table, part in enumerate(self.empirical_parts):
-            cells = slice(None) if part.pooled else self.cells.tables[table]
+            cells = slice(None) if part.pooled else self.structure.columns_of(self.structure.tables[table])
             yield self.before[:, cells].sum(axis=1), self.after[:, cells].sum(axis=1)
 
     def shrink(self, prior_mode: FloatArray, some: BoolArray) -> FloatArray:
         """Types of some profiles, shape (some, types), shrunk from the prior mode to the counts after."""
-        return map_estimate(prior_mode, self.after[some], self.prior_rows, self.cells, self.config)
+        return map_estimate(prior_mode, self.after[some], self.prior_rows, self.structure, self.config)
 
     def prior_mode(self, types: FloatArray, some: BoolArray) -> FloatArray:
         """What the types of some profiles, shape (some, types), were before they were shrunk to the counts before."""
-        return prior_mode_from_map(types, self.before[some], self.prior_rows, self.cells)
+        return prior_mode_from_map(types, self.before[some], self.prior_rows, self.structure)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pnsight._typing import FloatArray
-from pnsight.models.response_types.cells import Cells
+from pnsight.data.structure import Structure
 from pnsight.models.response_types.config import ShrinkageConfig
 
 _MIN_PROBABILITY = 1e-12
@@ -24,7 +24,7 @@ def map_estimate(
     prior_mode: FloatArray,
     counts: FloatArray,
     prior_rows: float,
-    cells: Cells,
+    structure: Structure,
     config: ShrinkageConfig = ShrinkageConfig(),
 ) -> FloatArray:
     """Maximum a posteriori (MAP) estimate of each profile's distribution over the response types.
@@ -39,11 +39,11 @@ def map_estimate(
     ----------
     prior_mode : array of shape (profiles, types)
         Mode of the Dirichlet prior, a distribution over the types.
-    counts : array of shape (profiles, cells)
+    counts : array of shape (profiles, structure)
         Rows in each cell.
     prior_rows : float
         Rows that the prior is worth; infinite, it is the answer.
-    cells : Cells
+    structure : Structure
         Which types show up in which cell.
     config : ShrinkageConfig
         Rounds and tolerance of the algorithm.
@@ -60,16 +60,16 @@ def map_estimate(
         if not len(moving):
             break
         prior, rows, start = prior_rows * prior_mode[moving], counts[moving], types[moving]
-        once = _em_step(start, prior, rows, cells)
-        twice = _em_step(once, prior, rows, cells)
-        longer = _em_step(_extrapolate(start, once, twice), prior, rows, cells)
-        better = _log_posterior(longer, prior, rows, cells) > _log_posterior(twice, prior, rows, cells)
+        once = _em_step(start, prior, rows, structure)
+        twice = _em_step(once, prior, rows, structure)
+        longer = _em_step(_extrapolate(start, once, twice), prior, rows, structure)
+        better = _log_posterior(longer, prior, rows, structure) > _log_posterior(twice, prior, rows, structure)
         types[moving] = np.where(better[:, None], longer, twice)
         moving = moving[np.abs(types[moving] - start).max(axis=1) >= config.tolerance]
     return types
 
 
-def prior_mode_from_map(types: FloatArray, counts: FloatArray, prior_rows: float, cells: Cells) -> FloatArray:
+def prior_mode_from_map(types: FloatArray, counts: FloatArray, prior_rows: float, structure: Structure) -> FloatArray:
     """The prior mode that `map_estimate` was given, from what it found.
 
     Where expectation-maximisation has converged, types * (prior rows + rows) = prior rows * prior mode + the rows
@@ -79,11 +79,11 @@ def prior_mode_from_map(types: FloatArray, counts: FloatArray, prior_rows: float
     ----------
     types : array of shape (profiles, types)
         What `map_estimate` found.
-    counts : array of shape (profiles, cells)
+    counts : array of shape (profiles, structure)
         The counts it was given.
     prior_rows : float
         Rows that the prior is worth.
-    cells : Cells
+    structure : Structure
         Layout of the counts.
 
     Returns
@@ -92,21 +92,21 @@ def prior_mode_from_map(types: FloatArray, counts: FloatArray, prior_rows: float
     """
     if np.isinf(prior_rows):
         return types
-    shared = _share_rows(types, counts, cells)
+    shared = _share_rows(types, counts, structure)
     found = np.maximum(types * (prior_rows + counts.sum(axis=1, keepdims=True)) - shared, 0.0)
     return np.asarray(found / found.sum(axis=1, keepdims=True))
 
 
-def _em_step(types: FloatArray, prior: FloatArray, counts: FloatArray, cells: Cells) -> FloatArray:
+def _em_step(types: FloatArray, prior: FloatArray, counts: FloatArray, structure: Structure) -> FloatArray:
     """Types after sharing out each cell's rows among those it allows, in proportion."""
-    total = prior + _share_rows(types, counts, cells)
+    total = prior + _share_rows(types, counts, structure)
     return np.asarray(total / total.sum(axis=1, keepdims=True))
 
 
-def _share_rows(types: FloatArray, counts: FloatArray, cells: Cells) -> FloatArray:
+def _share_rows(types: FloatArray, counts: FloatArray, structure: Structure) -> FloatArray:
     """Expected rows of each type (the E-step), shape (profiles, types)."""
-    probabilities = np.maximum(cells.probabilities(types), _MIN_PROBABILITY)
-    return np.asarray(types * ((counts / probabilities) @ cells.incidence))
+    probabilities = np.maximum(structure.cell_probabilities(types), _MIN_PROBABILITY)
+    return np.asarray(types * ((counts / probabilities) @ structure.incidence))
 
 
 def _extrapolate(start: FloatArray, once: FloatArray, twice: FloatArray) -> FloatArray:
@@ -119,31 +119,31 @@ def _extrapolate(start: FloatArray, once: FloatArray, twice: FloatArray) -> Floa
     return np.asarray(ahead / ahead.sum(axis=1, keepdims=True))
 
 
-def _log_posterior(types: FloatArray, prior: FloatArray, counts: FloatArray, cells: Cells) -> FloatArray:
+def _log_posterior(types: FloatArray, prior: FloatArray, counts: FloatArray, structure: Structure) -> FloatArray:
     """What is maximised, for each profile."""
-    probabilities = np.maximum(cells.probabilities(types), _MIN_PROBABILITY)
+    probabilities = np.maximum(structure.cell_probabilities(types), _MIN_PROBABILITY)
     return np.asarray(
         (counts * np.log(probabilities)).sum(axis=1) + (prior * np.log(np.maximum(types, _MIN_PROBABILITY))).sum(axis=1)
     )
 
 
-def log_likelihood(types: FloatArray, counts: FloatArray, cells: Cells) -> FloatArray:
+def log_likelihood(types: FloatArray, counts: FloatArray, structure: Structure) -> FloatArray:
     """Log-likelihood of each profile's counts.
 
     Parameters
     ----------
     types : array of shape (..., profiles, types)
         Distributions over the types.
-    counts : array of shape (profiles, cells)
+    counts : array of shape (profiles, structure)
         Rows in each cell.
-    cells : Cells
+    structure : Structure
         Layout of the counts.
 
     Returns
     -------
     array of shape (..., profiles)
     """
-    probabilities = cells.probabilities(types)
+    probabilities = structure.cell_probabilities(types)
     return np.asarray((counts * np.log(np.maximum(probabilities, _MIN_HELD_OUT_PROBABILITY))).sum(axis=-1))
 
 
@@ -151,7 +151,7 @@ def choose_prior_rows(
     prior_modes: Sequence[FloatArray],
     training: Sequence[FloatArray],
     held_out: Sequence[FloatArray],
-    cells: Cells,
+    structure: Structure,
     config: ShrinkageConfig = ShrinkageConfig(),
 ) -> tuple[float, dict[float, float]]:
     """Cross-validation of the prior's worth: the number of rows that predicts held-out rows best.
@@ -164,9 +164,9 @@ def choose_prior_rows(
     ----------
     prior_modes : one array of shape (profiles, types) a fold
         What networks say that did not see the fold.
-    training, held_out : one array of shape (profiles, cells) a fold
+    training, held_out : one array of shape (profiles, structure) a fold
         Counts without the fold, and of the fold.
-    cells : Cells
+    structure : Structure
         Layout of the counts.
     config : ShrinkageConfig
         Rounds and tolerance of the algorithm.
@@ -182,7 +182,8 @@ def choose_prior_rows(
     scores = {
         prior_rows: np.sum(
             [
-                log_likelihood(map_estimate(mode, seen, prior_rows, cells, config), kept, cells) / np.maximum(weight, 1)
+                log_likelihood(map_estimate(mode, seen, prior_rows, structure, config), kept, structure)
+                / np.maximum(weight, 1)
                 for mode, seen, kept in zip(prior_modes, training, held_out, strict=True)
             ],
             axis=0,

@@ -20,10 +20,10 @@ import numpy.typing as npt
 
 from pnsight._progress import Progress
 from pnsight._typing import Float32Array, FloatArray
+from pnsight.data.structure import Structure
 from pnsight.models.mlp_jax import mish
 from pnsight.models.mlp_numpy import Layers
 from pnsight.models.response_types.capacity import Capacity
-from pnsight.models.response_types.cells import Cells
 from pnsight.models.response_types.config import TrainingConfig
 from pnsight.models.response_types.shrinkage import map_estimate
 
@@ -59,7 +59,7 @@ def train_ensemble(
     inputs: Float32Array,
     sources: Sequence[FloatArray],
     members: Sequence[NetworkSpec],
-    cells: Cells,
+    structure: Structure,
     progress: Progress,
     config: TrainingConfig = TrainingConfig(),
 ) -> list[Layers]:
@@ -69,11 +69,11 @@ def train_ensemble(
     ----------
     inputs : array of shape (profiles, columns)
         Profiles as networks see them.
-    sources : one array of shape (profiles, cells) each
+    sources : one array of shape (profiles, structure) each
         Counts that members are fitted to.
     members : sequence of NetworkSpec
         Networks to train.
-    cells : Cells
+    structure : Structure
         Which response types show up in which cell.
     progress : Progress
         Called after each pack of networks.
@@ -85,7 +85,7 @@ def train_ensemble(
     list of Layers
         One network a member.
     """
-    data = _Data.of(inputs, sources, cells, config)
+    data = _Data.of(inputs, sources, structure, config)
     constant = [member.capacity.constant or not inputs.shape[1] for member in members]
     trained = {
         place: _constant_network(inputs.shape[1], data.overall[member.source])
@@ -155,11 +155,13 @@ class _Data(NamedTuple):
     incidence: Float32Array
 
     @classmethod
-    def of(cls, inputs: Float32Array, sources: Sequence[FloatArray], cells: Cells, config: TrainingConfig) -> _Data:
+    def of(
+        cls, inputs: Float32Array, sources: Sequence[FloatArray], structure: Structure, config: TrainingConfig
+    ) -> _Data:
         blocks = _Blocks(len(inputs), config)
-        even = np.full((1, cells.n_types), 1 / cells.n_types)
-        overall = [map_estimate(even, counts.sum(axis=0, keepdims=True), 1.0, cells)[0] for counts in sources]
-        return cls(blocks, blocks.arrange(inputs), sources, overall, cells.incidence.astype(np.float32))
+        even = np.full((1, structure.n_types), 1 / structure.n_types)
+        overall = [map_estimate(even, counts.sum(axis=0, keepdims=True), 1.0, structure)[0] for counts in sources]
+        return cls(blocks, blocks.arrange(inputs), sources, overall, structure.incidence.astype(np.float32))
 
 
 def _train_pack(data: _Data, members: Sequence[NetworkSpec], config: TrainingConfig) -> list[Layers]:
@@ -226,9 +228,13 @@ def _train(
     steps: int,
     config: TrainingConfig,
 ) -> _Weights:
-    """AdamW with a one-cycle learning rate.
+    """AdamW with a one-cycle learning rate, written out.
 
-    `inputs` are (blocks, columns, size), `counts` (blocks, pack, cells, size), `kept` (pack, width), `decay` (pack,).
+    optax.adamw is as fast and takes the same steps to the last bit but one; over a thousand steps that bit grows until
+    networks with little weight decay differ in the second digit, so changing over would change every fitted model.
+
+    `inputs` are (blocks, columns, size), `counts` (blocks, pack, cells, size), `kept` (pack, width), `decay`
+    (pack,).
     """
     rows = counts.sum(axis=(0, 2, 3)) / len(counts)
     peak = config.peak_rate if len(inputs) == 1 else config.peak_rate_of_blocks
@@ -272,7 +278,7 @@ def _loss(
 ) -> jax.Array:
     """Mean negative log-likelihood of a row: multinomial in each group of cells.
 
-    `inputs` are (p, profiles), `counts` (cells, profiles).
+    `inputs` are (p, profiles), `counts` (structure, profiles).
     """
     index = (weights.indices * kept[:, None]) @ inputs
     hidden = mish(weights.first @ index + weights.first_bias[:, None])

@@ -18,7 +18,7 @@ from pnsight._text import share_text
 from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN_SYMBOL
 from pnsight.decisions import Decisions, Ranking, decided
-from pnsight.estimands.estimand import BENEFIT
+from pnsight.estimands.quantities import find_quantity
 from pnsight.estimands.resolve import OK
 from pnsight.output.plots.canvas import SMALL, below, canvas, mark, shortened, titled, verbatim
 from pnsight.queries.bound_table import BoundTable
@@ -103,7 +103,7 @@ def name_of(query: str, letters: int = _WIDE.letters) -> str:
 
 def ends_text(answers: BoundTable) -> list[str]:
     """Both ends of each answer, or why there is none."""
-    digits = ".4g" if answers.quantity == BENEFIT else ".3f"
+    digits = ".4g" if find_quantity(answers.quantity).has_payoffs else ".3f"
     rows = zip(answers.lower, answers.upper, answers.status, strict=True)
     return [f"{lower:{digits}} – {upper:{digits}}" if status == OK else str(status) for lower, upper, status in rows]
 
@@ -156,7 +156,7 @@ def capped(axes: Axes, low: float, high: float, place: float, colour: str) -> No
 def _span(rows: _Rows) -> tuple[float, float]:
     """Probabilities from 0 to 1; benefits as far as they go."""
     answers = rows.answers
-    if answers.quantity != BENEFIT:
+    if not find_quantity(answers.quantity).has_payoffs:
         return -0.02, 1.02
     known = [answers.lower, answers.upper, *answers.interval("lower"), *answers.interval("upper")]
     values = np.append(np.concatenate(known), rows.threshold or 0.0)
@@ -187,7 +187,7 @@ def _beside(axes: Axes, rows: _Rows) -> None:
 
 
 def _axis_name(answers: BoundTable) -> str:
-    name = answers.quantity if answers.quantity == BENEFIT else answers.quantity.upper()
+    name = find_quantity(answers.quantity).label
     return name if answers.level is None else f"{name}; thin lines: {answers.level:.0%} interval of each end"
 
 

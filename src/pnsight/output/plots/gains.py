@@ -11,6 +11,7 @@ from matplotlib.ticker import FuncFormatter
 from pnsight._palette import BLACK, BLUE, GREY, SKY
 from pnsight._typing import FloatArray
 from pnsight.decisions import Selection
+from pnsight.estimands.quantities import find_quantity
 from pnsight.output.plots.canvas import below, canvas, titled
 
 _LINES = {
@@ -80,6 +81,5 @@ def _x_name(found: Selection, against: str) -> str:
 
 def gain_name(quantity: str, in_shares: bool) -> str:
     """What a gain is called on an axis."""
-    if quantity != "pns":
-        return quantity
-    return "respond because of it" + (",\nshare of all people" if in_shares else "")
+    gained = find_quantity(quantity).gained
+    return f"{gained},\nshare of all people" if gained and in_shares else gained or quantity

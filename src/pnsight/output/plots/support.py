@@ -14,7 +14,6 @@ from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN, Schema
 from pnsight.data.study import Study
 from pnsight.diagnostics.support import ENOUGH_ROWS
-from pnsight.models.base import least_rows
 from pnsight.output.plots.canvas import SMALL, below, canvas, shortened, titled, verbatim
 from pnsight.queries import lattice
 
@@ -63,7 +62,7 @@ def _pair_rows(study: Study, levels: list[tuple[int, int]]) -> FloatArray:
             query[j] = level
     counts = lattice.sum_over(study.schema, codes, study.profiles, study.counts)
     rows = np.full((len(levels), len(levels)), np.nan)
-    rows[tuple(np.array(places).T)] = least_rows(study, counts)
+    rows[tuple(np.array(places).T)] = study.structure.by_table(counts).min(axis=1)
     return rows
 
 

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from pnsight._palette import BLACK, BLUE, GREY, VERMILION
 from pnsight._typing import FloatArray
 from pnsight.errors import ModelError
-from pnsight.estimands.closed_forms import Ends
+from pnsight.estimands.estimand import Ends
 from pnsight.models import Model
 from pnsight.output.plots.canvas import SMALL, TEXT, canvas, plain, titled
 from pnsight.queries.bound_table import BoundTable
@@ -60,7 +60,7 @@ def calibration(
     `truth` holds the true bounds of the same queries, such as a population's `bounds(queries)`.
     """
     figure, (axes,) = canvas(4.6, 4.4)
-    shares = np.array([_covered(model.bounds(queries, truth.quantity, level), truth) for level in levels])
+    shares = np.array([_covered(model.bounds(queries, truth.quantity, level=level), truth) for level in levels])
     axes.plot([0, 1], [0, 1], color=GREY, linewidth=1, label="as promised")
     for end, colour, marker, line in (("lower", BLUE, "o", "-"), ("upper", VERMILION, "s", "--")):
         values = shares[:, 0 if end == "lower" else 1]

@@ -17,11 +17,13 @@ from pnsight._typing import FloatArray
 from pnsight.decisions import Decisions, Ranking
 from pnsight.diagnostics.verdict import SIGNS
 from pnsight.errors import join_names
+from pnsight.estimands.quantities import BENEFIT, find_quantity
 from pnsight.estimands.resolve import ROUNDING
 from pnsight.output import plots
 from pnsight.output.plots.gains import drawn_curve, gain_name
 from pnsight.output.report.data import Answer, Described, Gains, Groups, Summary
 from pnsight.queries.bound_table import BoundTable
+from pnsight.wording import capitalised
 
 MOST_IN_ONE = 14
 """Levels that one figure shows; more are in two, side by side."""
@@ -55,7 +57,8 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     found.filters |= {
-        "capital": lambda text: text[:1].upper() + text[1:],
+        "capital": capitalised,
+        "label": _label,
         "listed": lambda levels: join_names(levels, _MOST_LEVELS),
         "number": lambda value: _number(value, ".3f"),
         "percent": lambda value: f"{100 * value:.4g}%",
@@ -66,6 +69,11 @@ def _environment() -> Environment:
         "tied": _tied,
     }
     return found
+
+
+def _label(quantity: str) -> str:
+    """What readers call a quantity."""
+    return find_quantity(quantity).label
 
 
 def _number(value: float | None, form: str) -> str:
@@ -104,7 +112,7 @@ def _curve(gains: Gains) -> dict[str, FloatArray]:
 
 def _figures(summary: Summary) -> dict[str, list[str]]:
     """By name; none where there is nothing to draw, and two where one would be too tall."""
-    benefit = summary.benefit.best if summary.benefit is not None else Groups("benefit")
+    benefit = summary.benefit.best if summary.benefit is not None else Groups(BENEFIT.name)
     cost = summary.benefit.cost if summary.benefit is not None else 0.0
     drawn = {
         "levels": _levels(summary.levels, summary.threshold, summary.level),
@@ -143,7 +151,7 @@ def _ranking(groups: Groups, threshold: float, level: float | None) -> list[Figu
         return []
     share = _numbers(answer.share for answer in groups.answers)
     found = Ranking(_table(groups, level), "lower", share, np.full(len(share), np.nan), None, ())
-    return [plots.ranking(found, threshold, f"Groups with the highest lower bound on {_name(groups.quantity)}")]
+    return [plots.ranking(found, threshold, f"Groups with the highest lower bound on {_label(groups.quantity)}")]
 
 
 def _gains(gains: Gains) -> list[Figure]:
@@ -151,10 +159,6 @@ def _gains(gains: Gains) -> list[Figure]:
         return []
     names = "share of the people treated", gain_name(gains.quantity, in_shares=True)
     return [drawn_curve(_curve(gains), "treated", names)]
-
-
-def _name(quantity: str) -> str:
-    return quantity if quantity == "benefit" else quantity.upper()
 
 
 def _table(groups: Groups, level: float | None) -> BoundTable:

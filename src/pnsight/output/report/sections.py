@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN, Codes, Schema
+from pnsight.data.two_by_two import Y_X, Y_X0
 from pnsight.decisions import NOT, TREAT, UNCERTAIN, Ranking, ask, decided, rank, select
 from pnsight.decisions.ranking import MOST_CANDIDATES, NOBODY_KNOWN_HARMED
 from pnsight.errors import PnsightError
-from pnsight.estimands.estimand import BENEFIT
-from pnsight.estimands.payoffs import Payoffs, PayoffsLike
+from pnsight.estimands.estimand import Estimand
+from pnsight.estimands.payoffs import Payoffs
+from pnsight.estimands.quantities import BENEFIT, HARM, PN, PNS, PS, Quantity
 from pnsight.estimands.resolve import ROUNDING
-from pnsight.models import Model, PlugIn, ResponseTypeModel
-from pnsight.models.base import LawModel
-from pnsight.models.response_types.config import MAX_ENUMERATED_PROFILES as MOST_LISTED
+from pnsight.models import Model
+from pnsight.models.response_types.config import MAX_ENUMERATED_PROFILES
+from pnsight.notes import Note
 from pnsight.output.report import words
 from pnsight.output.report.data import SHOWN, Answer, Benefit, Doubt, Doubts, Gains, Groups, Headline, Net, Question
+from pnsight.output.wording import quantity_sentence
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import BoundTable, plain_numbers
 from pnsight.queries.query import decode, encode
@@ -38,7 +41,7 @@ MOST_WIDE_CANDIDATES = 2_000
 CURVE_POINTS = 101
 """Points of the curve of gains."""
 
-HEADLINES = ("pns", "pn", "ps", "harm")
+HEADLINES = (PNS, PN, PS, HARM)
 """Quantities that are told for everyone."""
 
 HELPED_LESS_HARMED = Payoffs(complier=1, always=0, never=0, defier=-1)
@@ -46,79 +49,93 @@ HELPED_LESS_HARMED = Payoffs(complier=1, always=0, never=0, defier=-1)
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a report is about: the model, what it ranks and decides on, and how."""
+class ReportRequest:
+    """What a report is about.
+
+    Attributes
+    ----------
+    model : whose answers it shows
+    estimand : what it ranks and decides on
+    threshold : from which lower bound on to treat
+    top : how many groups a ranking lists
+    """
 
     model: Model
-    quantity: str
+    estimand: Estimand
     threshold: float
-    level: float
     top: int
+
+    @property
+    def quantity(self) -> str:
+        """Name of what it ranks and decides on."""
+        return self.estimand.quantity.name
 
     @property
     def has_intervals(self) -> bool:
         """Whether answers come with intervals."""
-        return isinstance(self.model, ResponseTypeModel) and self.model.intervals
+        return self.model.capabilities.intervals
 
-    def rank(self, by: Literal["lower", "benefit"] = "lower", **options: Any) -> Ranking:
+    def rank(self, estimand: Estimand) -> Ranking:
         """The best groups by a lower bound.
 
         A model that learned from all rows is not asked how many are left where counts are withheld.
         """
-        learned = self.model.study.withheld is not None and not isinstance(self.model, PlugIn)
-        options |= {"least_support": 0} if learned else {}
-        listed = self.model.schema.n_profiles <= MOST_LISTED
+        learned = self.model.study.withheld is not None and self.model.capabilities.learns_across_profiles
+        options: dict[str, Any] = {"least_support": 0} if learned else {}
+        listed = self.model.schema.n_profiles <= MAX_ENUMERATED_PROFILES
         most = MOST_CANDIDATES if listed else MOST_WIDE_CANDIDATES
-        return rank(self.model, self.top, by, most_candidates=most, level=self.level, **options)
+        return rank(self.model, self.top, most_candidates=most, quantity=estimand, **options)
 
-    def notes(self, found: tuple[str, ...]) -> tuple[str, ...]:
-        """Notes of an answer, without those that the report has at its head."""
-        return tuple(note for note in found if note not in self.model.caveats)
+    def notes(self, found: tuple[Note, ...], said: tuple[Note, ...] = ()) -> tuple[str, ...]:
+        """Sentences of an answer's notes, without those said before and those that the report has at its head."""
+        return tuple(str(note) for note in found if note not in (*self.model.caveats, *said))
 
 
-def everyone(asked: Asked) -> tuple[Headline, ...]:
+def everyone(asked: ReportRequest) -> tuple[Headline, ...]:
     """The quantities that the model knows, for everyone; its own one first."""
-    others = HEADLINES if isinstance(asked.model, LawModel) else ()
-    return tuple(_headline(asked, quantity) for quantity in dict.fromkeys((asked.quantity, *others)))
+    others = HEADLINES if asked.model.capabilities.law else ()
+    return tuple(_headline(asked, quantity) for quantity in dict.fromkeys((asked.estimand.quantity, *others)))
 
 
-def _headline(asked: Asked, quantity: str) -> Headline:
-    name, meaning = words.NAMES[quantity], words.MEANINGS[quantity]
+def _headline(asked: ReportRequest, quantity: Quantity) -> Headline:
+    heading = quantity.name, quantity.title, quantity.holds_for
     try:
-        table = asked.model.bounds("", quantity, asked.level)
+        table = asked.model.bounds("", asked.estimand.of_quantity(quantity))
     except PnsightError as error:
-        return Headline(quantity, name, meaning, None, "", str(error))
-    answer = _answers(asked, table, np.ones(1), asked.threshold if quantity == asked.quantity else None)[0]
+        return Headline(*heading, None, "", str(error))
+    threshold = asked.threshold if quantity == asked.estimand.quantity else None
+    answer = _answers(asked, table, np.ones(1), threshold)[0]
     if answer.lower is None or answer.upper is None:
-        return Headline(quantity, name, meaning, answer, "", f"no answer: it is {answer.status}")
-    return Headline(quantity, name, meaning, answer, words.sentence(quantity, answer.lower, answer.upper), "")
+        return Headline(*heading, answer, "", f"no answer: it is {answer.status}")
+    return Headline(*heading, answer, quantity_sentence(quantity, answer.lower, answer.upper), "")
 
 
-def net(asked: Asked) -> Net:
+def net(asked: ReportRequest) -> Net:
     """How many respond if all are treated and if none is."""
-    if not isinstance(asked.model, LawModel):
+    if not asked.model.capabilities.law:
         return Net()
     law = asked.model.law("")
-    treated, untreated = float(law.a[0]), float(law.b[0])
+    treated, untreated = float(law.p(Y_X)[0]), float(law.p(Y_X0)[0])
     if np.isnan(treated + untreated):
         return Net()
-    table = asked.model.bounds("", payoffs=HELPED_LESS_HARMED, level=asked.level)  # both ends are the net effect
+    benefit = replace(asked.estimand, quantity=BENEFIT, payoffs=HELPED_LESS_HARMED)
+    table = asked.model.bounds("", benefit)  # both ends are the net effect
     low, high = (plain_numbers(end)[0] for end in table.interval("lower"))
     return Net(treated, untreated, low, high, words.net_sentence(treated, untreated))
 
 
-def levels(asked: Asked) -> Groups:
+def levels(asked: ReportRequest) -> Groups:
     """Everyone, then each level of each covariate by itself, with its decision."""
     schema = asked.model.schema
     codes = _one_level(schema)
     try:
         share = asked.model.shares(codes)
         kept = np.sort(np.argsort(-share, kind="stable")[: MOST_LEVELS + 1])
-        table = asked.model.bounds(codes[kept], asked.quantity, asked.level)
+        table = asked.model.bounds(codes[kept], asked.estimand)
     except PnsightError as error:
         return Groups(asked.quantity, refused=str(error))
     left_out = len(codes) - len(kept)
-    notes = (f"{left_out:,} rarer levels are not shown",) if left_out else ()
+    notes = (str(Note("rarer_levels_not_shown", {"levels": left_out})),) if left_out else ()
     return Groups(asked.quantity, _answers(asked, table, share[kept], asked.threshold), notes)
 
 
@@ -131,16 +148,16 @@ def _one_level(schema: Schema) -> Codes:
     return codes
 
 
-def benefiting(asked: Asked) -> Groups:
+def benefiting(asked: ReportRequest) -> Groups:
     """Groups with the highest lower bounds."""
     try:
-        found = asked.rank(quantity=asked.quantity)
+        found = asked.rank(asked.estimand)
     except PnsightError as error:
         return Groups(asked.quantity, refused=str(error))
     return _ranked(asked, found, asked.threshold)
 
 
-def turned(asked: Asked, levels: Groups, best: Groups) -> str:
+def turned(asked: ReportRequest, levels: Groups, best: Groups) -> str:
     """An example of a verdict that turns round where more is known; empty if the groups have none.
 
     It is the level not to treat that most of the best groups lie in, of those that are to be treated.
@@ -155,30 +172,30 @@ def turned(asked: Asked, levels: Groups, best: Groups) -> str:
     return words.turned(name, inside[name], len(best.answers)) if name and inside[name] else ""
 
 
-def harmed(asked: Asked) -> Groups:
+def harmed(asked: ReportRequest) -> Groups:
     """Groups with the highest lower bounds on harm, if any are above zero."""
     try:
-        found = asked.rank(quantity="harm")
+        found = asked.rank(asked.estimand.of_quantity(HARM))
     except PnsightError as error:
-        return Groups("harm", refused=str(error))
+        return Groups(HARM.name, refused=str(error))
     ranked = _ranked(asked, found, None)
     some = tuple(answer for answer in ranked.answers if answer.lower)
-    return Groups("harm", some, ranked.notes if some else (NOBODY_KNOWN_HARMED,))
+    return Groups(HARM.name, some, ranked.notes if some else (str(NOBODY_KNOWN_HARMED),))
 
 
-def _ranked(asked: Asked, found: Ranking, threshold: float | None) -> Groups:
+def _ranked(asked: ReportRequest, found: Ranking, threshold: float | None) -> Groups:
     answers = _answers(asked, found.answers, found.share, threshold)
     return Groups(found.answers.quantity, answers, asked.notes(found.notes))
 
 
-def doubts(asked: Asked, among: Groups) -> Doubts:
+def doubts(asked: ReportRequest, among: Groups) -> Doubts:
     """The largest of the groups for which the decision is uncertain, and what to ask their people."""
     if among.refused:
         return Doubts(refused=among.refused)
     open_ones = sorted((group for group in among.answers if group.decision == UNCERTAIN), key=_people)
     listed = tuple(_doubt(asked, group) for group in open_ones[:MOST_DOUBTS])
     more = len(open_ones) - len(listed)
-    return Doubts(listed, (f"{more:,} smaller ones are not listed",) if more else ())
+    return Doubts(listed, (str(Note("smaller_groups_not_listed", {"groups": more})),) if more else ())
 
 
 def _people(group: Answer) -> float:
@@ -186,19 +203,19 @@ def _people(group: Answer) -> float:
     return -(group.share or 0.0)
 
 
-def _doubt(asked: Asked, group: Answer) -> Doubt:
-    found = ask(asked.model, group.query, asked.threshold, quantity=asked.quantity, level=asked.level)
+def _doubt(asked: ReportRequest, group: Answer) -> Doubt:
+    found = ask(asked.model, group.query, asked.threshold, quantity=asked.estimand)
     columns = found.columns()
     heads = ("covariate", "changes", "treat", "not", "uncertain")
     rows = zip(*(columns[head] for head in heads), strict=True)
     worth_asking = tuple(question for row in rows if (question := Question(*row)).changes)
-    return Doubt(group, found.advice, worth_asking[:MOST_QUESTIONS])
+    return Doubt(group, str(found.advice), worth_asking[:MOST_QUESTIONS])
 
 
-def gains(asked: Asked, headline: Headline) -> Gains:
+def gains(asked: ReportRequest, headline: Headline) -> Gains:
     """What treating those who gain most first brings, and how that goes with the bounds for everyone."""
     try:
-        found = select(asked.model, 0.0, quantity=asked.quantity, level=asked.level)
+        found = select(asked.model, 0.0, quantity=asked.estimand)
     except PnsightError as error:
         return Gains(asked.quantity, refused=str(error))
     curve = {name: np.array(values, dtype=np.float64) for name, values in found.curve().items()}
@@ -209,7 +226,7 @@ def gains(asked: Asked, headline: Headline) -> Gains:
     return replace(gain, reading=tuple(_reading(asked, gain, headline)))
 
 
-def _reading(asked: Asked, gain: Gains, headline: Headline) -> Iterator[str]:
+def _reading(asked: ReportRequest, gain: Gains, headline: Headline) -> Iterator[str]:
     """What may look odd in a curve of gains, explained."""
     if len(gain.treated) > 1 and gain.net_is_least:
         yield words.SAME_NET
@@ -218,7 +235,7 @@ def _reading(asked: Asked, gain: Gains, headline: Headline) -> Iterator[str]:
         return
     whole, parts = (answer.lower, answer.upper), (gain.guaranteed[-1], gain.best_case[-1])
     narrower = parts[0] - whole[0], whole[1] - parts[1]
-    if isinstance(asked.model, LawModel) and min(narrower) > -SHOWN and max(narrower) >= SHOWN:
+    if asked.model.capabilities.law and min(narrower) > -SHOWN and max(narrower) >= SHOWN:
         yield words.added_up(whole, parts)
 
 
@@ -228,20 +245,21 @@ def _evenly(treated: FloatArray) -> npt.NDArray[np.intp]:
     return np.unique(np.append(np.searchsorted(treated, wanted, side="right") - 1, len(treated) - 1))
 
 
-def benefit(asked: Asked, payoffs: PayoffsLike, cost: float) -> Benefit:
+def benefit(asked: ReportRequest, payoffs: Payoffs, cost: float) -> Benefit:
     """The benefit of treating everyone, and groups in which it is highest."""
+    estimand = replace(asked.estimand, quantity=BENEFIT, payoffs=payoffs)
     try:
-        table = asked.model.bounds("", payoffs=payoffs, level=asked.level)
-        whole = Groups(BENEFIT, _answers(asked, table, np.ones(1), cost), asked.notes(table.notes))
-        found = asked.rank("benefit", payoffs=payoffs)
-        notes = tuple(note for note in found.notes if note not in table.notes)
-        best = Groups(BENEFIT, _answers(asked, found.answers, found.share, cost), notes)
+        table = asked.model.bounds("", estimand)
+        whole = Groups(BENEFIT.name, _answers(asked, table, np.ones(1), cost), asked.notes(table.notes))
+        found = asked.rank(estimand)
+        notes = asked.notes(found.notes, said=table.notes)
+        best = Groups(BENEFIT.name, _answers(asked, found.answers, found.share, cost), notes)
     except PnsightError as error:
-        whole = best = Groups(BENEFIT, refused=str(error))
-    return Benefit(str(Payoffs.of(payoffs)), cost, whole, best)
+        whole = best = Groups(BENEFIT.name, refused=str(error))
+    return Benefit(str(payoffs), cost, whole, best)
 
 
-def _answers(asked: Asked, table: BoundTable, share: FloatArray, threshold: float | None) -> tuple[Answer, ...]:
+def _answers(asked: ReportRequest, table: BoundTable, share: FloatArray, threshold: float | None) -> tuple[Answer, ...]:
     """The rows of a table; with a threshold, they are decided on."""
     decision = np.full(len(table), "") if threshold is None else decided(table, threshold).decision
     columns = table.columns({"share": plain_numbers(share), "decision": [str(word) for word in decision]})

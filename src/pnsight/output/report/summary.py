@@ -13,9 +13,10 @@ from pnsight.data.schema import Covariate
 from pnsight.data.study import Study
 from pnsight.diagnostics import check
 from pnsight.errors import OutputError, PnsightError, QueryError
-from pnsight.estimands.payoffs import PayoffsLike
+from pnsight.estimands.estimand import EstimandLike
+from pnsight.estimands.payoffs import Payoffs, PayoffsLike
+from pnsight.estimands.quantities import PNS
 from pnsight.models import Model
-from pnsight.models.base import LawModel
 from pnsight.models.suppression import suppress
 from pnsight.output.report import sections, words
 from pnsight.output.report.data import Checked, Data, Described, Fitted, Part, Summary
@@ -46,6 +47,7 @@ def summarise(
     min_cell: int | None = None,
     progress: Progress = no_progress,
     made: date | None = None,
+    quantity: EstimandLike = None,
 ) -> Summary:
     """All that a report says.
 
@@ -54,9 +56,9 @@ def summarise(
     model
         A fitted model.
     threshold
-        Treat where the lower bound on PNS is at least this.
+        Treat where the lower bound on the quantity is at least this.
     level
-        Confidence of the intervals, of models that give any.
+        Confidence of the intervals, of models that give any; an `Estimand` brings its own.
     top
         How many groups a ranking lists.
     payoffs, cost
@@ -69,6 +71,13 @@ def summarise(
         Told which part is at work.
     made
         The day that the report bears; by default today, or what the variable SOURCE_DATE_EPOCH says.
+    quantity
+        What to rank and decide on: an `Estimand`, or a quantity or its name; by default PNS, or what the model was
+        fitted for if it knows nothing else.
+
+    Returns
+    -------
+    The summary, which `as_plain` and `render` take.
     """
     if cost is not None and payoffs is None:
         raise QueryError(f"a cost of {cost:g} is given, but no payoffs; say what treating people is worth (payoffs=).")
@@ -76,9 +85,10 @@ def summarise(
         raise OutputError(f"the title {title!r} is not in UTF-8; give one that is.")
     day = made or today()
     shown = model if min_cell is None else suppress(model, min_cell)
-    asked = sections.Asked(shown, quantity_of(model), threshold, level, top)
+    estimand = shown.estimand(quantity or default_quantity(model), level=level)
+    asked = sections.ReportRequest(shown, estimand, threshold, top)
 
-    def stage(k: int) -> sections.Asked:
+    def stage(k: int) -> sections.ReportRequest:
         progress(k, len(STAGES), STAGES[k])
         return asked
 
@@ -89,7 +99,7 @@ def summarise(
     best, harmed = sections.benefiting(stage(3)), sections.harmed(stage(4))
     doubts = sections.doubts(stage(5), levels)
     gains = sections.gains(stage(6), everyone[0])
-    benefit = None if payoffs is None else sections.benefit(asked, payoffs, cost or 0.0)
+    benefit = None if payoffs is None else sections.benefit(asked, Payoffs.of(payoffs), cost or 0.0)
     progress(len(STAGES), len(STAGES), "")
     return Summary(
         title=title or f"Who responds because of {shown.study.treatment}?",
@@ -98,8 +108,8 @@ def summarise(
         quantity=asked.quantity,
         threshold=threshold,
         about_threshold=words.about_threshold(threshold),
-        level=level if asked.has_intervals else None,
-        caveats=shown.caveats,
+        level=estimand.level if asked.has_intervals else None,
+        caveats=tuple(map(str, shown.caveats)),
         data=_data(shown.study),
         model=Fitted(shown.name, shown.method, dict(shown.parameters()), shown.explain()),
         check=checked,
@@ -124,9 +134,9 @@ def as_plain(summary: Summary) -> dict[str, Any]:
     return asdict(summary)
 
 
-def quantity_of(model: Model) -> str:
+def default_quantity(model: Model) -> str:
     """What a report on the model ranks and decides on: PNS, unless the model knows another quantity only."""
-    return "pns" if isinstance(model, LawModel) else model.quantity
+    return PNS.name if model.capabilities.law else model.quantity
 
 
 def _data(study: Study) -> Data:
@@ -139,10 +149,10 @@ def _data(study: Study) -> Data:
         outcome=study.outcome,
         success=study.success,
         covariates=tuple(map(_described, study.schema.covariates)),
-        dropped=dict(study.dropped),
+        dropped={str(reason): rows for reason, rows in study.dropped.items()},
         ignored=study.ignored,
-        notes=study.notes,
-        withheld="" if study.withheld is None else study.withheld.note,
+        notes=tuple(map(str, study.notes)),
+        withheld="" if study.withheld is None else str(study.withheld.note),
     )
 
 

@@ -1,30 +1,10 @@
-"""What the report says in sentences: quantities, assumptions and sources, in plain words."""
+"""What only the report says: how to read bounds, what is assumed, and sources."""
 
 from __future__ import annotations
 
-from pnsight._text import number_of, share_text
+from pnsight._text import number_of
 from pnsight._version import __version__
-
-MEANINGS = {
-    "pns": "the treatment makes the difference: they respond if treated, and would not if untreated",
-    "pn": "of those who took the treatment and responded, would not have responded without it",
-    "ps": "of those who went untreated and did not respond, would have responded if treated",
-    "harm": "the treatment does harm: they would respond if untreated, but do not if treated",
-    "pd": "of those who responded, would not have responded without the treatment",
-    "pe": "of those who did not respond, would have responded with the treatment",
-    "benefit": "the mean worth of treating one person, by the payoffs given",
-}
-"""What each quantity is the share of people for whom, in words."""
-
-NAMES = {
-    "pns": "Necessity and sufficiency (PNS)",
-    "pn": "Necessity (PN)",
-    "ps": "Sufficiency (PS)",
-    "harm": "Harm",
-    "pd": "Disablement (PD)",
-    "pe": "Enablement (PE)",
-    "benefit": "Benefit",
-}
+from pnsight.output.wording import share
 
 BOUNDS = (
     "Nobody is seen both treated and untreated, so the share of people for whom the treatment makes the difference "
@@ -39,7 +19,7 @@ EXPERIMENT_ALONE = (
     "on quantities that ask about people who chose their treatment."
 )
 ASSUMED = (
-    "Treatment in the experimental table was drawn by lot, in each profile.",
+    "Treatment in the experimental table was randomised, in each profile.",
     "Both tables describe the same population, or populations in which people of the same profile are alike.",
     "A person's outcome depends on their own treatment and not on that of others, however they came by it.",
     "Not assumed: that people in the observational table chose at random, or that nobody is harmed.",
@@ -91,28 +71,6 @@ def added_up(whole: tuple[float, float], parts: tuple[float, float]) -> str:
         f"{whole[1]:.3f} for everyone above. Both hold. Those above bound the average of all people; here each profile "
         "is bounded by itself and the results are added up, which makes use of the covariates and is narrower."
     )
-
-
-def between(lower: float, upper: float) -> str:
-    """Two shares as they are said: ``at least 12.3% and at most 45.6%``, one number, or one end that says something."""
-    low, high = share(lower), share(upper)
-    if low == high:
-        return share_text((lower + upper) / 2).replace("<", "less than ").replace(">", "more than ")
-    ends = [f"at least {low}"] * (low != share(0)) + [f"at most {high}"] * (high != share(1))
-    return " and ".join(ends) or "anything from none to all"
-
-
-def share(value: float) -> str:
-    """A share of people, to a tenth of a percent."""
-    return f"{value:.1%}"
-
-
-def sentence(quantity: str, lower: float, upper: float) -> str:
-    """What bounds on a quantity for everyone mean."""
-    if quantity in ("pns", "harm"):
-        return f"For {between(lower, upper)} of people {MEANINGS[quantity]}."
-    first, rest = MEANINGS[quantity].split(", ", 1)
-    return f"{first[0].upper()}{first[1:]}, {between(lower, upper)} {rest}."
 
 
 def net_sentence(treated: float, untreated: float) -> str:

@@ -15,6 +15,7 @@ from pnsight.web.explorer import Explorer
 from pnsight.web.state import State
 from pnsight.web.views.format import NOTHING, number
 from pnsight.web.words import Sign, signs
+from pnsight.wording import capitalised
 
 
 @dataclass(frozen=True)
@@ -69,12 +70,11 @@ def advice(explorer: Explorer, state: State) -> Advice:
         _asked(explorer, state, found, name, _changes(found, columns, place), rows[name])
         for place, name in enumerate(columns["covariate"])
     ]
-    said = found.advice
     return Advice(
-        said[0].upper() + said[1:] + ".",
+        f"{capitalised(str(found.advice))}.",
         [question for question in every if question.changes != ()],
         [question for question in every if question.changes == ()],
-        tuple(signs(state.options.quantity).values()),
+        tuple(signs(state.options.estimand.quantity.name).values()),
     )
 
 

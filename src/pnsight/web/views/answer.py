@@ -12,14 +12,16 @@ from pnsight.data.schema import OPEN
 from pnsight.decisions import NONE, Decisions
 from pnsight.errors import PnsightError
 from pnsight.estimands.resolve import OK
+from pnsight.notes import sentences
 from pnsight.queries.bound_table import BoundTable
 from pnsight.web.bounds_chart import Bar, drawn
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import State
-from pnsight.web.views.describe_question import asked, confidence, in_words
+from pnsight.web.views.describe_question import asked, confidence
 from pnsight.web.views.format import NOTHING, number
 from pnsight.web.views.small_counts import caveat, share_words
-from pnsight.web.words import NO_ANSWER, QUANTITIES, Sign, signs
+from pnsight.web.words import NO_ANSWER, Sign, signs
+from pnsight.wording import capitalised, sentence
 
 
 @dataclass(frozen=True)
@@ -73,8 +75,8 @@ class Answer:
 def answer(explorer: Explorer, state: State) -> Answer:
     """The answer to a state, beside that for everyone."""
     found, everyone = explorer.decision(state), _everyone(explorer, state)
-    quantity = QUANTITIES[state.options.quantity]
-    sign, reason = signs(found.answers.quantity)[str(found.decision[0])], _reason(found, quantity.short)
+    quantity = state.options.estimand.quantity
+    sign, reason = signs(found.answers.quantity)[str(found.decision[0])], _reason(found, quantity.label)
     known = _known(explorer, state)
     lines = [_line("These people" if known else "Everyone", found.answers, explorer)]
     if known and everyone is not None:
@@ -89,9 +91,9 @@ def answer(explorer: Explorer, state: State) -> Answer:
         drawn(found.answers, everyone if known else None, state.options, found.threshold),
         "" if found.answers.level is None else confidence(found.answers.level),
         f"{found.threshold:g}",
-        quantity.short,
+        quantity.label,
         caveat(explorer.model, found.answers),
-        in_words(found.answers.notes, state.options),
+        sentences(found.answers.notes, "page"),
         asked(explorer, state.options),
         explorer.reader.write(state),
     )
@@ -110,9 +112,8 @@ def _reason(found: Decisions, quantity: str) -> str:
     status = str(found.answers.status[0])
     if found.decision[0] == NONE and status != OK:
         return NO_ANSWER[status]
-    _, _, why = found.reason().partition(": ")
-    why = why.replace(found.answers.quantity, quantity, 1)
-    return why[0].upper() + why[1:]
+    reason = found.reason()
+    return capitalised(sentence(reason.kind, {**reason.values, "quantity": quantity}, "page"))
 
 
 def _known(explorer: Explorer, state: State) -> list[Known]:

@@ -48,7 +48,7 @@ def groups(explorer: Explorer, found: Ranking, options: Options) -> list[Group]:
     """The subpopulations of a ranking, in its order."""
     codes = encode(explorer.schema, list(found.answers.queries))
     decision = decided(found.answers, options.threshold, options.cautious).decision
-    scale, columns, shown = Scale.of(options), found.columns(), signs(options.quantity)
+    scale, columns, shown = Scale.of(options), found.columns(), signs(options.estimand.quantity.name)
     return [
         _group(explorer, State(tuple(map(int, query)), options), found, columns, row, shown[str(decision[row])], scale)
         for row, query in enumerate(codes)

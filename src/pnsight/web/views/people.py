@@ -7,15 +7,16 @@ from dataclasses import dataclass
 
 from pnsight._text import count_text, number_of
 from pnsight.decisions import Decisions
+from pnsight.estimands.quantities import find_quantity
 from pnsight.estimands.resolve import OK
 from pnsight.models import Model
+from pnsight.notes import Note, sentences
 from pnsight.web.people import People
-from pnsight.web.state import Options
-from pnsight.web.views.describe_question import confidence, in_words
+from pnsight.web.views.describe_question import confidence
 from pnsight.web.views.format import NOTHING, number
 from pnsight.web.views.groups import interval
 from pnsight.web.views.small_counts import caveat_of_many
-from pnsight.web.words import NO_ANSWER, QUANTITIES, Sign, decides, signs
+from pnsight.web.words import NO_ANSWER, Sign, decides, signs
 
 SHOWN = 100
 """Rows that the page shows."""
@@ -45,18 +46,18 @@ class Result:
     more: str
 
 
-def shown(model: Model, found: People, options: Options) -> Result:
+def shown(model: Model, found: People) -> Result:
     """What the page shows of the decisions."""
     known, answers = signs(found.found.answers.quantity), found.found.answers
     decisions = [str(word) for word in found.found.decision]
     more = len(decisions) - SHOWN
-    kept = [f"columns that are not covariates, kept as they are: {', '.join(found.unused)}"] if found.unused else []
+    kept = (Note("columns_kept", {"columns": found.unused}),) if found.unused else ()
     few = caveat_of_many(model, answers)
     alone = model.study.observational is None
     return Result(
         f"{number_of(len(decisions), 'decision')}: {_rule(found.found)}",
         [(sign, f"{decisions.count(word):,}") for word, sign in known.items() if word in decisions],
-        [*in_words(answers.notes, options), *([few] if few else []), *kept],
+        [*sentences(answers.notes, "page"), *([few] if few else []), *sentences(kept, "page")],
         list(found.given),
         ["At least", "At most", "Rows in experiment", *([] if alone else ["Rows observed"])],
         [_row(found, row, known[word], alone) for row, word in enumerate(decisions[:SHOWN])],
@@ -69,7 +70,7 @@ def _rule(found: Decisions) -> str:
     quantity, level = found.answers.quantity, found.answers.level
     sure = f", with {confidence(level)} confidence" if found.cautious and level is not None else ""
     then = "treat if" if decides(quantity) else "the threshold is reached if"
-    return f"{then} {QUANTITIES[quantity].short} is at least {found.threshold:g}{sure}"
+    return f"{then} {find_quantity(quantity).label} is at least {found.threshold:g}{sure}"
 
 
 def _row(found: People, row: int, sign: Sign, alone: bool) -> Row:

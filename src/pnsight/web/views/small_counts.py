@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from pnsight._text import count_text, number_of, percent
 from pnsight.estimands.resolve import OK
-from pnsight.models import Model, PlugIn
+from pnsight.models import Model
 from pnsight.queries.bound_table import BoundTable
 from pnsight.web.words import FEW_ROWS
 
@@ -71,6 +71,6 @@ def _only(count: float) -> str:
 
 
 def _rests_on(model: Model, part: str = "") -> str:
-    if isinstance(model, PlugIn):
+    if not model.capabilities.learns_across_profiles:
         return "this model goes by their rows alone, so the answer may be far off"
     return f"the answer rests {part}on what the model learned from others"

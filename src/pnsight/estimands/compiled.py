@@ -1,0 +1,275 @@
+"""Compiled bounds: an estimand as max and min of a few linear functions of the law.
+
+Over all populations with a given law, the extremes of a linear function of the response types are two linear programs,
+
+    lower = min c.p  =  max l.q        subject to  A p = q, p >= 0   and  A^T l <= c
+
+with A the incidence, q the law and l the dual variables. The vertices of the dual polyhedron do not depend on the law:
+enumerated once, they turn the programs into closed forms, and its rays are the inequalities that make a law coherent.
+Tian and Pearl's bounds on PNS come out again. Source: A. Balke and J. Pearl (1997).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import product
+from math import lcm
+
+import numpy as np
+import numpy.typing as npt
+
+from pnsight._typing import FloatArray
+from pnsight.data.law import Law
+from pnsight.data.structure import Structure
+from pnsight.errors import LimitError
+from pnsight.estimands.double_description import IntArray, extreme_rays, independent_rows
+
+MAX_COMPILED_TYPES = 500
+"""Structures with more response types are solved query by query."""
+
+_EXACT = 1e-9
+"""Coefficients are small whole numbers, or payoffs; sums of them are off by less."""
+
+_LARGEST_WHOLE = 10_000
+
+
+@dataclass(frozen=True)
+class LinearTerms:
+    """Linear functions of a law.
+
+    Attributes
+    ----------
+    coefficients : shape (terms, cells)
+    constant : shape (terms,)
+    """
+
+    coefficients: FloatArray
+    constant: FloatArray
+
+    def __call__(self, law: Law) -> FloatArray:
+        """Value of each term, shape (terms, rows); NaN only where a cell that the term uses is unknown."""
+        unknown = np.isnan(law.cells)
+        values = self.coefficients @ np.where(unknown, 0.0, law.cells).T + self.constant[:, None]
+        if unknown.any():
+            values[(self.coefficients != 0).astype(np.float64) @ unknown.T.astype(np.float64) > 0] = np.nan
+        return np.asarray(values)
+
+
+@dataclass(frozen=True)
+class CompiledBounds:
+    """The tight bounds on one linear function of the response types.
+
+    Attributes
+    ----------
+    lower, upper : the lower end is the largest of the one, the upper end the smallest of the other
+    coherence : nonnegative for every law that some population has
+    """
+
+    structure: Structure
+    lower: LinearTerms
+    upper: LinearTerms
+    coherence: LinearTerms
+
+    def bounds(self, law: Law) -> tuple[FloatArray, FloatArray]:
+        """Both ends for each row of the law, shape (rows,) each; they may cross where no population has the law."""
+        return self.lower(law).max(axis=0), self.upper(law).min(axis=0)
+
+
+def incompatibility(law: Law) -> FloatArray:
+    """By how much no population can have each law, the worst violation of an inequality; zero where one can.
+
+    With two arms and two outcomes: P(x,y) <= P(y_x) <= 1 - P(x,y') and P(x',y) <= P(y_x') <= 1 - P(x',y').
+
+    Parameters
+    ----------
+    law
+        One group a row.
+
+    Returns
+    -------
+    Shape (rows,).
+    """
+    return np.asarray(np.maximum(0.0, -coherence_terms(law.structure)(law).min(axis=0, initial=0.0)))
+
+
+def compile_bounds(
+    structure: Structure, value: npt.NDArray[np.generic], possible: npt.NDArray[np.bool_] | None = None
+) -> CompiledBounds:
+    """Bounds on the mean of a value of the response types, as formulas; compiled once and kept.
+
+    Parameters
+    ----------
+    structure
+        Which types there are, and what the tables show of them.
+    value : shape (types,)
+        Its value for each type, such as one where an event holds.
+    possible : shape (types,), or None
+        Types that there may be; None for all.
+
+    Returns
+    -------
+    The compiled bounds.
+    """
+    chosen = np.ones(structure.n_types, dtype=bool) if possible is None else possible
+    return _compile(structure, tuple(np.asarray(value, dtype=np.float64).tolist()), tuple(chosen.tolist()))
+
+
+@lru_cache(maxsize=256)
+def _compile(structure: Structure, value: tuple[float, ...], possible: tuple[bool, ...]) -> CompiledBounds:
+    if structure.n_types > MAX_COMPILED_TYPES:
+        raise LimitError(
+            f"the structure has {structure.n_types:,} response types, more than the {MAX_COMPILED_TYPES} that are "
+            "compiled to a formula; merge values, or solve the linear program query by query."
+        )
+    basis = _basis(structure, possible)
+    identified, unit, whole = basis.in_whole_numbers(np.array(value)[list(possible)])
+    lower = identified + unit * basis.dual_vertices(whole)
+    upper = identified - unit * basis.dual_vertices(-whole)
+    return CompiledBounds(structure, basis.terms(lower), basis.terms(upper), coherence_terms(structure, possible))
+
+
+def identified_terms(structure: Structure, value: npt.NDArray[np.generic]) -> LinearTerms | None:
+    """The mean of a value of the types as a linear function of the law; None if the law does not determine it.
+
+    Parameters
+    ----------
+    structure
+        Which types there are, and what the tables show of them.
+    value : shape (types,)
+        Such as one where an event holds.
+
+    Returns
+    -------
+    One linear term, or None.
+    """
+    basis = _basis(structure, None)
+    wanted = np.asarray(value, dtype=np.float64)
+    found: FloatArray = basis.solve(wanted)
+    if np.abs(found @ basis.columns - wanted).max() > _EXACT:
+        return None
+    return basis.terms(found[None, :])
+
+
+@lru_cache(maxsize=256)
+def coherence_terms(structure: Structure, possible: tuple[bool, ...] | None = None) -> LinearTerms:
+    """What is nonnegative for every law that some population has: the rays of the dual polyhedron.
+
+    Parameters
+    ----------
+    structure
+        Which types there are, and what the tables show of them.
+    possible
+        Whether there may be people of each type; None for all.
+
+    Returns
+    -------
+    One linear function of the law for each inequality.
+    """
+    basis = _basis(structure, possible)
+    rays = extreme_rays(basis.columns.T).astype(np.float64)
+    found, more = basis.terms(rays), basis.equalities()
+    return LinearTerms(
+        np.concatenate([found.coefficients, more.coefficients]), np.concatenate([found.constant, more.constant])
+    )
+
+
+@lru_cache(maxsize=256)
+def _basis(structure: Structure, possible: tuple[bool, ...] | None) -> _Basis:
+    kept = np.ones(structure.n_types, dtype=bool) if possible is None else np.array(possible)
+    return _Basis(structure, kept)
+
+
+class _Basis:
+    """Coordinates of the dual: a constant and all cells but the last of each group, without those that follow."""
+
+    def __init__(self, structure: Structure, kept: npt.NDArray[np.bool_]) -> None:
+        self.structure = structure
+        incidence = structure.incidence[:, kept].astype(np.int64)
+        self.free = [some.start + j for some in structure.group_slices for j in range(some.stop - some.start - 1)]
+        self.matrix: IntArray = np.vstack([np.ones((1, incidence.shape[1]), np.int64), incidence[self.free]])
+        self.independent = independent_rows(self.matrix) if self.matrix.size else []
+        self.columns: IntArray = self.matrix[self.independent]
+
+    def dual_vertices(self, objective: IntArray) -> FloatArray:
+        """Vertices of {l : A^T l <= objective}, shape (vertices, coordinates)."""
+        height = np.zeros((1, len(self.columns) + 1), np.int64)
+        height[0, -1] = 1
+        rays = extreme_rays(np.vstack([np.column_stack([-self.columns.T, objective]), height]))
+        found = rays[rays[:, -1] > 0]
+        return np.asarray(found[:, :-1] / found[:, -1:])
+
+    def in_whole_numbers(self, objective: FloatArray) -> tuple[FloatArray, float, IntArray]:
+        """The objective as a part that the law determines, and a unit times a part in whole numbers."""
+        if (objective == np.rint(objective)).all() and np.abs(objective).max(initial=0.0) <= _LARGEST_WHOLE:
+            return np.zeros(len(self.columns)), 1.0, np.rint(objective).astype(np.int64)
+        identified = self.solve(objective)
+        rest = objective - identified @ self.columns
+        scale = np.abs(rest).max(initial=0.0)
+        if scale <= _EXACT * np.abs(objective).max(initial=1.0):
+            return identified, 0.0, np.zeros(len(objective), np.int64)
+        parts = [Fraction(share).limit_denominator(_LARGEST_WHOLE) for share in rest / scale]
+        divisor = lcm(*(part.denominator for part in parts))
+        whole = [int(part * divisor) for part in parts]
+        if max(map(abs, whole)) > _LARGEST_WHOLE or np.abs(np.array(whole) / divisor - rest / scale).max() > _EXACT:
+            raise LimitError("the values of the response types are too fine to be compiled to a formula; round them.")
+        return identified, float(scale) / divisor, np.array(whole, dtype=np.int64)
+
+    def solve(self, objective: FloatArray) -> FloatArray:
+        """Dual coordinates that match the objective at as many types as there are coordinates."""
+        some = independent_rows(self.columns.T)
+        return np.asarray(np.linalg.solve(self.columns[:, some].T.astype(np.float64), objective[some]))
+
+    def equalities(self) -> LinearTerms:
+        """Cells that follow from others where types are left out, as pairs of opposite inequalities."""
+        left = [row for row in range(len(self.matrix)) if row not in self.independent]
+        duals = np.array([self.solve(self.matrix[row].astype(np.float64)) for row in left])
+        followed = self.terms(duals.reshape(len(left), len(self.columns)), simplify=False)
+        own = np.zeros((len(left), self.structure.n_cells))
+        own[np.arange(len(left)), [self.free[row - 1] for row in left]] = 1.0
+        gap, constant = own - followed.coefficients, -followed.constant
+        return LinearTerms(np.concatenate([gap, -gap]), np.concatenate([constant, -constant]))
+
+    def terms(self, duals: FloatArray, simplify: bool = True) -> LinearTerms:
+        """Linear functions of the law with these dual coordinates, in the cells that say it most simply."""
+        coefficients = np.zeros((len(duals), self.structure.n_cells))
+        constant = np.zeros(len(duals))
+        for place, row in enumerate(self.independent):
+            if row == 0:
+                constant = duals[:, place].copy()
+            else:
+                coefficients[:, self.free[row - 1]] = duals[:, place]
+        if simplify:
+            for term in range(len(duals)):
+                constant[term] = _simplify(coefficients[term], constant[term], self.structure)
+        return LinearTerms(coefficients, constant)
+
+
+def _simplify(coefficients: FloatArray, constant: float, structure: Structure) -> float:
+    """Write a term with as few cells as possible, in place, and return its constant.
+
+    The cells of a group add up to one, so a multiple of their sum can be exchanged for a constant.
+    """
+    options = [_exchanges(coefficients[some]) for some in structure.group_slices]
+
+    def cost(choice: tuple[tuple[float, int, int], ...]) -> tuple[int, float, int]:
+        left = constant - sum(shift for shift, _, _ in choice)
+        used = sum(number for _, number, _ in choice)
+        return used + (abs(left) > _EXACT), abs(left), sum(places for _, _, places in choice)
+
+    best = min(product(*options), key=cost)
+    for some, (shift, _, _) in zip(structure.group_slices, best, strict=True):
+        coefficients[some] += shift
+    coefficients[np.abs(coefficients) <= _EXACT] = 0.0
+    left = constant - sum(shift for shift, _, _ in best)
+    return 0.0 if abs(left) <= _EXACT else left
+
+
+def _exchanges(own: FloatArray) -> list[tuple[float, int, int]]:
+    """What may be added to all cells of a group, and then how many remain, and at which places, as a tie-break."""
+    found = []
+    for shift in sorted({0.0, *(-own).tolist()}):
+        remaining = np.flatnonzero(np.abs(own + shift) > _EXACT)
+        found.append((shift, len(remaining), int(remaining.sum())))
+    return found

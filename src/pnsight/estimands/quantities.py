@@ -1,0 +1,172 @@
+"""Quantities: what can be bounded, one row each. A new quantity is a new row, and nothing else.
+
+Each is the probability of an event given another, both statements about response types (`expressions` says how they are
+written): X is the treatment people choose, Y what they then show, Y0 and Y1 the outcome untreated and treated. Bounds,
+formulas, truths of known populations, the command line, the page, the report and the JSON interface all derive from
+the row. Sources: J. Tian and J. Pearl (2000), "Probabilities of causation: bounds and identification" (PNS, PN, PS);
+J. Pearl (1999), "Probabilities of causation: three counterfactual interpretations and their identification" (PD, PE);
+A. Li and J. Pearl (2019), "Unit selection based on counterfactual logic" (benefit).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from pnsight.errors import QuantityError, did_you_mean, join_names
+
+Direction: TypeAlias = Literal["gain", "harm", "measure"]
+"""What reaching a threshold speaks for: treating, not treating, or nothing by itself."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One quantity, and all that is said about it.
+
+    Attributes
+    ----------
+    name : in the command line, the JSON interface and columns
+    label : the short name that readers see
+    title : the name in full
+    symbol, latex : in mathematical notation
+    phrase : the event in a few words, as "treating makes the difference"
+    meaning : a sentence: of whom, and what share
+    holds_for : whom it counts, to follow "for 12% of people"; where it conditions on an event, "of those who ..., would
+        ...", between which the share is put
+    event : statement about response types; None if payoffs are given instead, when asking
+    given : the event conditioned on; None for everyone
+    direction : what a large value speaks for
+    gained : what those it counts do, to follow "at least 12 and at most 30", if a budget can be spent for them
+    """
+
+    name: str
+    label: str
+    title: str
+    symbol: str
+    latex: str
+    phrase: str
+    meaning: str
+    holds_for: str
+    event: str | None
+    given: str | None = None
+    direction: Direction = "measure"
+    gained: str = ""
+
+    @property
+    def has_payoffs(self) -> bool:
+        """Whether it is a mean of payoffs rather than a probability."""
+        return self.event is None
+
+    @property
+    def default_threshold(self) -> float:
+        """What it must reach unless another number is given: one half, and any benefit at all."""
+        return 0.0 if self.has_payoffs else 0.5
+
+
+PNS = Quantity(
+    name="pns",
+    label="PNS",
+    title="Necessity and sufficiency (PNS)",
+    symbol="P(y_x, y'_x')",
+    latex=r"P(y_x, y'_{x'})",
+    phrase="treating makes the difference",
+    meaning="Of all these people, the share who respond if treated and would not if untreated.",
+    holds_for="the treatment makes the difference: they respond if treated, and would not if untreated",
+    event="Y1 == 1 and Y0 == 0",
+    direction="gain",
+    gained="respond because of it",
+)
+PN = Quantity(
+    name="pn",
+    label="PN",
+    title="Necessity (PN)",
+    symbol="P(y'_x' | x, y)",
+    latex=r"P(y'_{x'} \mid x, y)",
+    phrase="treating was needed",
+    meaning="Of those who were treated and responded, the share who needed the treatment to do so.",
+    holds_for="of those who took the treatment and responded, would not have responded without it",
+    event="Y0 == 0",
+    given="X == 1 and Y == 1",
+)
+PS = Quantity(
+    name="ps",
+    label="PS",
+    title="Sufficiency (PS)",
+    symbol="P(y_x | x', y')",
+    latex=r"P(y_x \mid x', y')",
+    phrase="treating would be enough",
+    meaning="Of those who were not treated and did not respond, the share whom the treatment would have made respond.",
+    holds_for="of those who went untreated and did not respond, would have responded if treated",
+    event="Y1 == 1",
+    given="X == 0 and Y == 0",
+)
+PD = Quantity(
+    name="pd",
+    label="PD",
+    title="Disablement (PD)",
+    symbol="P(y'_x' | y)",
+    latex=r"P(y'_{x'} \mid y)",
+    phrase="no response without treating",
+    meaning="Of all who responded, the share who would not have if untreated.",
+    holds_for="of those who responded, would not have responded without the treatment",
+    event="Y0 == 0",
+    given="Y == 1",
+)
+PE = Quantity(
+    name="pe",
+    label="PE",
+    title="Enablement (PE)",
+    symbol="P(y_x | y')",
+    latex=r"P(y_x \mid y')",
+    phrase="a response with treating",
+    meaning="Of all who did not respond, the share who would have if treated.",
+    holds_for="of those who did not respond, would have responded with the treatment",
+    event="Y1 == 1",
+    given="Y == 0",
+)
+HARM = Quantity(
+    name="harm",
+    label="harm",
+    title="Harm",
+    symbol="P(y'_x, y_x')",
+    latex=r"P(y'_x, y_{x'})",
+    phrase="treating prevents the response",
+    meaning="Of all these people, the share who respond only if they are not treated.",
+    holds_for="the treatment does harm: they would respond if untreated, but do not if treated",
+    event="Y1 == 0 and Y0 == 1",
+    direction="harm",
+)
+BENEFIT = Quantity(
+    name="benefit",
+    label="benefit",
+    title="Benefit",
+    symbol="E[payoff]",
+    latex=r"E[\text{payoff}]",
+    phrase="what treating is worth",
+    meaning="What treating one of these people is worth on average, from what it is worth for each kind of person.",
+    holds_for="the mean worth of treating one person, by the payoffs given",
+    event=None,
+    direction="gain",
+)
+
+QUANTITIES: dict[str, Quantity] = {one.name: one for one in (PNS, PN, PS, PD, PE, HARM, BENEFIT)}
+"""The quantities by name, in the order in which they are listed."""
+
+
+def find_quantity(name: str) -> Quantity:
+    """The quantity of that name.
+
+    Parameters
+    ----------
+    name
+        One of `QUANTITIES`.
+
+    Returns
+    -------
+    Its row; raises `QuantityError` with a suggestion where there is none.
+    """
+    if name not in QUANTITIES:
+        raise QuantityError(
+            f"no quantity is called {name!r}; known: {join_names(QUANTITIES)}." + did_you_mean(name, QUANTITIES)
+        )
+    return QUANTITIES[name]

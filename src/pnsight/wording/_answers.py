@@ -1,0 +1,113 @@
+"""What is said about answers: payoffs, refinement, assumptions, and whom an answer leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pnsight._text import percent
+from pnsight.wording._diagnostics import contradiction, extent, minimum_detectable
+
+ASSUMPTIONS = {
+    "monotone": "nobody is harmed by the treatment",
+    "exogenous": "given the covariates, the treatment chosen is as good as random",
+}
+"""The assumptions there are, in words."""
+
+PERSON_TYPES = {
+    "complier": "responds because of it",
+    "always": "responds either way",
+    "never": "responds neither way",
+    "defier": "responds only without it",
+}
+"""The kinds of people that payoffs are for, in the order of `Payoffs`."""
+
+
+def _payoffs(**payoffs: float) -> str:
+    return "payoffs: " + ", ".join(f"{name} {worth:g}" for name, worth in payoffs.items())
+
+
+def _payoffs_on_page(**payoffs: float) -> str:
+    worths = (f"{worth:g} for a person who {PERSON_TYPES[name]}" for name, worth in payoffs.items())
+    return "Treating is worth " + ", ".join(worths)
+
+
+def _assumed(names: Sequence[str]) -> str:
+    return "assumed: " + " and ".join(f"{name} ({ASSUMPTIONS[name]})" for name in names)
+
+
+def _untestable(assumed: Sequence[str]) -> str:
+    return f"{_assumed(assumed)}; nothing in the tables could contradict it, as no profile has rows on both sides"
+
+
+def _consistent(assumed: Sequence[str], subgroups: int, comparisons: int, detectable: float) -> str:
+    found = f"not contradicted in {extent(subgroups, comparisons)}; {minimum_detectable(detectable)}"
+    return f"{_assumed(assumed)}; {found}"
+
+
+def _consistent_here(assumed: Sequence[str], subgroups: int, comparisons: int, elsewhere: Sequence[str]) -> str:
+    among = f"among {extent(subgroups, comparisons)}, but for {'; '.join(elsewhere)}"
+    return f"{_assumed(assumed)}; not contradicted for those asked about, {among}"
+
+
+def _contradicted(
+    assumed: Sequence[str],
+    implies: str,
+    found: Mapping[str, Any],
+    comparisons: int,
+    adjusted: float,
+    also: Sequence[str],
+    more: bool,
+    others_may_be_asked: bool,
+) -> str:
+    p_value = f"{adjusted:.2g}" if adjusted > 0 else "below 1e-300"
+    others = "; ".join([*also, *(["more subgroups"] if more else [])])
+    return (
+        f"{_assumed(assumed)}. The tables contradict it, as it implies {implies}. {contradiction(**found)} P-value, "
+        f"corrected for {comparisons:,} comparisons: {p_value}.{f' Also: {others}.' if others else ''} "
+        f"Leave the assumption out{', or ask about other people' if others_may_be_asked else ''}."
+    )
+
+
+def _noisy_profiles(share: float, rows: int) -> str:
+    return (
+        f"{percent(share)} of people have a profile with fewer than {rows} rows in an arm or table: its noise makes "
+        "refined bounds look tighter than they are; use a response-types model"
+    )
+
+
+def _lacking(refined: bool) -> str:
+    return f"have a profile that lacks rows in one arm or table{', or whose bounds cross' if refined else ''}"
+
+
+def _people_left_out(answers: int, of: int, share: float, refined: bool) -> str:
+    return (
+        f"{answers:,} of {of:,} answers leave out people who {_lacking(refined)}, at most {share:.1%} of those asked "
+        "about"
+    )
+
+
+def _queries_unanswered(queries: int, of: int, share: float, refined: bool) -> str:
+    return (
+        f"{queries:,} of {of:,} queries have no answer: more than {share:.0%} of those asked about "
+        f"{_lacking(refined)}; use fewer or coarser covariates"
+    )
+
+
+ANSWERS: dict[str, Any] = {
+    "payoffs": _payoffs,
+    "refined": "refined: the average of the profiles' own bounds",
+    "no_experiment": (
+        "no experimental row says what treatment does; an observational table alone answers under assume='exogenous' "
+        "(--assume exogenous) only"
+    ),
+    "assumption_untestable": _untestable,
+    "assumption_not_contradicted": _consistent,
+    "assumption_contradicted_elsewhere": _consistent_here,
+    "assumption_contradicted": _contradicted,
+    "noisy_profiles": _noisy_profiles,
+    "people_left_out": _people_left_out,
+    "queries_unanswered": _queries_unanswered,
+}
+
+PAGE_ANSWERS: dict[str, Any] = {"payoffs": _payoffs_on_page}

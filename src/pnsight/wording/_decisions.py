@@ -1,0 +1,139 @@
+"""What is said about decisions, rankings, budgets and plans."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pnsight._text import number_of, percent
+
+# --- decisions --------------------------------------------------------------------------------------------
+
+
+def _decision(decision: str, **values: Any) -> str:
+    head = {"treat": "treat", "not": "do not treat", "uncertain": "uncertain", "": "no decision"}[decision]
+    return f"{head}: {_reason(decision, **values)}."
+
+
+def _reason_on_page(decision: str, **values: Any) -> str:
+    return f"{_reason(decision, **values)}."
+
+
+def _reason(
+    decision: str,
+    quantity: str,
+    lower: float | None,
+    upper: float | None,
+    threshold: float,
+    status: str,
+    interval: Mapping[str, Any] | None,
+) -> str:
+    """Why this is the decision; `interval` is that of the deciding bound, which a cautious decision may hang on."""
+    sure = "" if interval is None else _interval(**interval)
+    if decision == "treat":
+        return f"{quantity} is at least {lower:.3f}, not below {threshold:g}{sure}"
+    if decision == "not":
+        return f"{quantity} is at most {upper:.3f}, below {threshold:g}{sure}"
+    if decision == "uncertain":
+        return f"{quantity} is between {lower:.3f} and {upper:.3f}{sure or f', on both sides of {threshold:g}'}"
+    return f"the answer is {status}"
+
+
+def _interval(level: float, reaches: float, agrees: bool) -> str:
+    reach = f"the {level:.0%} interval of that bound reaches {reaches:.3f}"
+    return f", and {reach}, on the same side" if agrees else f", but {reach}, on the other side"
+
+
+def _decisions_counted(treat: int, not_: int, uncertain: int, unanswered: int) -> str:
+    named = {"treat": treat, "not": not_, "uncertain": uncertain, "no answer": unanswered}
+    counted = ", ".join(f"{name} {count:,}" for name, count in named.items() if count)
+    return f"{sum(named.values()):,} decisions: {counted}"
+
+
+def _ask_first(covariate: str, probability: float, always: bool, effect: str) -> str:
+    often = "it always" if always else f"in {percent(probability)} of cases it"
+    does = {
+        "settles": "settles the decision",
+        "unsettles": "makes the decision uncertain",
+        "changes": "changes the decision",
+    }[effect]
+    return f"ask for {covariate} first: {often} {does}"
+
+
+# --- rankings and budgets ---------------------------------------------------------------------------------
+
+
+def _groups_ranked(
+    groups: int, of: int, most_fixed: int | None, enough: int, least_share: float, least_support: float
+) -> str:
+    looked_at = f"all {of:,} groups were looked at"
+    if most_fixed is not None:
+        fixing = f"{groups:,} groups that fix up to {number_of(most_fixed, 'covariate')} were looked at"
+        looked_at = f"{fixing}; all {of:,} are too many"
+    return (
+        f"{looked_at}; {enough:,} of them describe at least {100 * least_share:.4g}% of the people and have at least "
+        f"{least_support:g} rows in each table"
+    )
+
+
+def _ranked_cautiously(end: str, level: float, below: float, too_high: float | None) -> str:
+    where = f"where the {level:.0%} interval of the {end} bound begins"
+    by = f"ranked with caution: by {where}, on average {below:.3f} below it"
+    if too_high is None:
+        return by
+    return f"{by}; being the best of many, the bounds listed are about {too_high:.3f} too high on average"
+
+
+_NOT_CONSIDERED = {
+    "no_answer": "without an answer",
+    "few_rows": "with too few rows",
+    "no_rows": "without any row",
+}
+
+
+def _not_considered(share: float, why: str) -> str:
+    return f"{percent(share)} of the people have a profile {_NOT_CONSIDERED[why]} and are not considered"
+
+
+# --- plans ------------------------------------------------------------------------------------------------
+
+
+def _groups_compared(groups: int, most_fixed: int, least_share: float) -> str:
+    fixing = f"{number_of(groups, 'group')} that fix up to {number_of(most_fixed, 'covariate')}"
+    return f"{fixing} and hold at least {least_share:.1%} of the people were compared"
+
+
+DECISIONS: dict[str, Any] = {
+    "decision": _decision,
+    "decisions_counted": _decisions_counted,
+    "everything_known": "every covariate is known: there is nothing to ask",
+    "nobody_described": "nobody fits this description, so how likely an answer is cannot be said",
+    "no_question_helps": "no single question would change the decision",
+    "ask_first": _ask_first,
+    "groups_ranked": _groups_ranked,
+    "ranked_cautiously": _ranked_cautiously,
+    "overestimation_unknown": (
+        "this model gives no intervals: how far the best of many are overestimated is not known"
+    ),
+    "nobody_known_harmed": (
+        "No group has a lower bound on harm above 0: the tables do not show that anybody is harmed, nor that nobody is."
+    ),
+    "not_considered": _not_considered,
+    "winners_curse": (
+        "being the best of many, the lower bounds of those treated are about {too_high:.3f} too high on average, "
+        "{in_all:,.4g} in all"
+    ),
+    "harm_among_treated": (
+        "of the profiles treated, {profiles:,} would have fewer respond than untreated: more are harmed"
+    ),
+    "groups_compared": _groups_compared,
+    "uncertain_now": (
+        "uncertain now: {uncertain:.1%} of the people; {stays:.1%} are expected to stay so with unlimited rows of both "
+        "tables, as their bounds lie on both sides of the threshold"
+    ),
+    "rows_from_everyone": "if {rows:,.0f} rows from everyone were added instead: {change:+.6f}",
+    "rarer_levels_not_shown": "{levels:,} rarer levels are not shown",
+    "smaller_groups_not_listed": "{groups:,} smaller ones are not listed",
+}
+
+PAGE_DECISIONS: dict[str, Any] = {"decision": _reason_on_page}

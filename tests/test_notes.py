@@ -1,0 +1,332 @@
+"""Notes are data: they compare, survive JSON and are worded in one place."""
+
+from __future__ import annotations
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+from pnsight import wording
+from pnsight.notes import Note, sentences
+
+RARE = Note("rare_levels_merged", {"covariate": "town", "levels": ["Cluny", "Dol"]}, "info")
+
+SIDES = {
+    "left": {"text": "P(x,y)", "where": "observational", "value": 0.45},
+    "right": {"text": "P(y_x)", "where": "experimental", "value": 0.1},
+}
+CONTRADICTION = {"group": "sex=M", "pooled": False, **SIDES, "excess": 0.35, "low": 0.3, "high": 0.4}
+SAID = (
+    "For sex=M, P(x,y) is 0.450 in the observational table, but P(y_x) only 0.100 in the experiment: 0.350 too much "
+    "(0.300 to 0.400)."
+)
+MONOTONE = "assumed: monotone (nobody is harmed by the treatment)"
+DECISION = {"quantity": "pns", "lower": 0.6, "upper": 0.9, "threshold": 0.5, "status": "ok"}
+
+SENTENCES = {
+    "remark": ({"text": "as it is {so}"}, "as it is {so}"),
+    "rows_counted_once": (
+        {"table": "experimental", "column": "w"},
+        "rows of the experimental table count once each: it has no column 'w'",
+    ),
+    "rows_reweighted": (
+        {"column": "p"},
+        "experimental rows are reweighted by column 'p', as if a fair coin had decided",
+    ),
+    "fewer_bands": (
+        {"covariate": "age", "found": 2, "wanted": 4},
+        "age has 2 bands, not 4: many rows share a number",
+    ),
+    "rare_levels_merged": (
+        {"covariate": "town", "levels": ["Cluny", "Dol"]},
+        "town: rare levels that became 'other': Cluny, Dol",
+    ),
+    "single_level": (
+        {"covariate": "country", "level": "UK"},
+        "country is UK in every row; it is kept, but distinguishes nobody",
+    ),
+    "rows_without_treatment_or_outcome": (
+        {"table": "experimental"},
+        "experimental rows without treatment or outcome",
+    ),
+    "rows_without_covariates": (
+        {"table": "observational", "covariates": ["sex", "dose"]},
+        "observational rows without sex, dose",
+    ),
+    "few_rows_left_out": (
+        {
+            "reason": {"kind": "rows_without_treatment_or_outcome", "values": {"table": "experimental"}},
+            "min_cell": 10,
+        },
+        "experimental rows without treatment or outcome: fewer than 10 were left out",
+    ),
+    "counts_withheld": (
+        {"min_cell": 5, "tables": [{"table": "experimental", "rows": 60.5, "profiles": 3}]},
+        "counts below 5 are withheld: 60.5 experimental rows of 3 profiles",
+    ),
+    "columns_kept": (
+        {"columns": ["id", "ward"]},
+        "columns that are not covariates, kept as they are: id, ward",
+    ),
+    "people_with_counts_only": (
+        {},
+        "answers are about the people whose counts are left, who may respond otherwise than all",
+    ),
+    "check_summary": (
+        {"failed": ["coherence"], "warned": ["support"]},
+        "Not usable as it is: coherence failed; 1 warning (support).",
+    ),
+    "support": (
+        {"people": 0.5, "profiles": 0.25, "queries": 0.75, "rows": 300, "alone": False, "drawn": 300},
+        "50% of people have a profile with at least 300 rows in each table, as have 25% of possible profiles and 75% "
+        "of all groups that can be asked about (of 300 drawn at random).",
+    ),
+    "scarce_support": ({}, "Fewer rows say little by themselves: use a model that learns across profiles."),
+    "profiles_in_one_table": (
+        {"experimental": 1, "observational": 2, "of_experimental": 1 / 3, "of_observational": 1 / 4},
+        "In one table only: 1 profile of the experimental table (33% of its rows), 2 of the observational one (25%).",
+    ),
+    "balance_without_covariates": ({}, "no covariates, so nothing that could predict treatment."),
+    "treatment_unpredictable": (
+        {"tests": 11, "smallest": 0.24},
+        "covariates do not predict treatment (smallest p-value of 11 looks, corrected: 0.24).",
+    ),
+    "treatment_chosen": (
+        {"stratification": ["a", "b"], "unexplained": ["c"]},
+        "treatment depends on a, b and, among people alike in those, on c: it looks chosen, not randomised. Are the "
+        "tables in the right order?",
+    ),
+    "positivity_violated": (
+        {"share": 1.0, "stratification": ["c"]},
+        "100% of people are at levels of c where all have the same treatment: it was not randomised.",
+    ),
+    "allocation_by_combinations": (
+        {"p_value": 0.001},
+        "allocation seems to differ between combinations of covariates (p = 0.001, corrected), though by none alone.",
+    ),
+    "allocation_differs": (
+        {
+            "stratification": [{"covariate": "b", "least": 0.5, "most": 0.67}],
+            "unexplained": [],
+            "explained": True,
+            "one_armed": 0.25,
+        },
+        "allocation differs by b (share treated 0.50 to 0.67); given that, covariates do not predict treatment; 25% of "
+        "people are at levels where all have the same treatment. Fix b in queries: rows pooled over it mislead.",
+    ),
+    "shift_without_covariates": ({}, "no covariates, so nothing the tables could mix differently."),
+    "same_mix": (
+        {"tests": 3, "smallest": 0.5},
+        "both tables have the same mix of covariates (smallest p-value of 3 looks, corrected: 0.5).",
+    ),
+    "small_covariate_shift": (
+        {"covariates": []},
+        "the tables differ in combinations of covariates, though in none alone, but by little.",
+    ),
+    "covariate_shift": (
+        {"covariates": [{"covariate": "town", "difference": 0.447}]},
+        "the tables differ in town (0.45). Answers that leave these open depend on whose mix of people is meant.",
+    ),
+    "no_population_fits": ({}, "no population fits both tables."),
+    "contradiction": (CONTRADICTION, SAID),
+    "also_contradicted": ({"groups": ["town=b", "town=e"]}, "Also: town=b; town=e."),
+    "subgroups_contradicted": (
+        {"broken": 3, "subgroups": 1200},
+        "Subgroups that break an inequality: 3 of 1,200.",
+    ),
+    "nothing_compared": ({}, "nothing could be compared: no profile has rows in both tables."),
+    "no_contradiction": (
+        {"subgroups": 1, "comparisons": 4, "detectable": 0.02},
+        "no contradiction in 1 subgroup (4 comparisons); for everyone, a contradiction of 0.020 would have been "
+        "noticed.",
+    ),
+    "pairs_not_compared": ({}, "Pairs of covariates were too many to look at."),
+    "little_compared": (
+        {"share": 0.1},
+        "But only 10% of the rows are in profiles that both tables have: check again with fewer covariates.",
+    ),
+    "assignment_varies": (
+        {"variation": 0.6},
+        "the experiment treats some profiles more often than others (shares vary by 60%)",
+    ),
+    "mix_varies": (
+        {"variation": 0.2},
+        "the two tables mix the covariates differently (shares vary by 20%)",
+    ),
+    "rows_pooled": (
+        {"assignment": None, "mix": 0.2},
+        "the two tables mix the covariates differently (shares vary by 20%); this model adds up rows, so its answers "
+        "mislead where a query leaves covariates open. Use --model response-types, or plug-in with --mix profiles, and "
+        "--population to say whose mix; against the first --assignment helps too, where the probability of treatment "
+        "is known.",
+    ),
+    "tables_contradict": (
+        {"found": CONTRADICTION},
+        f"the tables contradict each other. {SAID} See: pnsight check",
+    ),
+    "payoffs": (
+        {"complier": 100, "always": -60, "never": 0, "defier": -140},
+        "payoffs: complier 100, always -60, never 0, defier -140",
+    ),
+    "refined": ({}, "refined: the average of the profiles' own bounds"),
+    "no_experiment": (
+        {},
+        "no experimental row says what treatment does; an observational table alone answers under assume='exogenous' "
+        "(--assume exogenous) only",
+    ),
+    "assumption_untestable": (
+        {"assumed": ["monotone"]},
+        f"{MONOTONE}; nothing in the tables could contradict it, as no profile has rows on both sides",
+    ),
+    "assumption_not_contradicted": (
+        {"assumed": ["monotone"], "subgroups": 3, "comparisons": 9, "detectable": 0.05},
+        f"{MONOTONE}; not contradicted in 3 subgroups (9 comparisons); for everyone, a contradiction of 0.050 would "
+        "have been noticed",
+    ),
+    "assumption_contradicted_elsewhere": (
+        {"assumed": ["monotone"], "subgroups": 3, "comparisons": 9, "elsewhere": ["sex=M"]},
+        f"{MONOTONE}; not contradicted for those asked about, among 3 subgroups (9 comparisons), but for sex=M",
+    ),
+    "assumption_contradicted": (
+        {
+            "assumed": ["monotone"],
+            "implies": "P(y) <= P(y_x)",
+            "found": CONTRADICTION,
+            "comparisons": 9,
+            "adjusted": 0.001,
+            "also": ["town=b"],
+            "more": True,
+            "others_may_be_asked": True,
+        },
+        f"{MONOTONE}. The tables contradict it, as it implies P(y) <= P(y_x). {SAID} P-value, corrected for 9 "
+        "comparisons: 0.001. Also: town=b; more subgroups. Leave the assumption out, or ask about other people.",
+    ),
+    "noisy_profiles": (
+        {"share": 0.001, "rows": 300},
+        "less than 1% of people have a profile with fewer than 300 rows in an arm or table: its noise makes refined "
+        "bounds look tighter than they are; use a response-types model",
+    ),
+    "people_left_out": (
+        {"answers": 1, "of": 2, "share": 0.04, "refined": False},
+        "1 of 2 answers leave out people who have a profile that lacks rows in one arm or table, at most 4.0% of those "
+        "asked about",
+    ),
+    "queries_unanswered": (
+        {"queries": 1, "of": 2, "share": 0.05, "refined": True},
+        "1 of 2 queries have no answer: more than 5% of those asked about have a profile that lacks rows in one arm or "
+        "table, or whose bounds cross; use fewer or coarser covariates",
+    ),
+    "decision": (
+        {"decision": "treat", **DECISION, "interval": {"level": 0.9, "reaches": 0.55, "agrees": True}},
+        "treat: pns is at least 0.600, not below 0.5, and the 90% interval of that bound reaches 0.550, on the same "
+        "side.",
+    ),
+    "decisions_counted": (
+        {"treat": 1200, "not_": 0, "uncertain": 1, "unanswered": 2},
+        "1,203 decisions: treat 1,200, uncertain 1, no answer 2",
+    ),
+    "everything_known": ({}, "every covariate is known: there is nothing to ask"),
+    "nobody_described": ({}, "nobody fits this description, so how likely an answer is cannot be said"),
+    "no_question_helps": ({}, "no single question would change the decision"),
+    "ask_first": (
+        {"covariate": "sex", "probability": 0.5, "always": False, "effect": "unsettles"},
+        "ask for sex first: in 50% of cases it makes the decision uncertain",
+    ),
+    "groups_ranked": (
+        {"groups": 21, "of": 59_049, "most_fixed": 1, "enough": 7, "least_share": 0.01, "least_support": 100},
+        "21 groups that fix up to 1 covariate were looked at; all 59,049 are too many; 7 of them describe at least 1% "
+        "of the people and have at least 100 rows in each table",
+    ),
+    "ranked_cautiously": (
+        {"end": "lower", "level": 0.9, "below": 0.02, "too_high": 0.01},
+        "ranked with caution: by where the 90% interval of the lower bound begins, on average 0.020 below it; being "
+        "the best of many, the bounds listed are about 0.010 too high on average",
+    ),
+    "overestimation_unknown": (
+        {},
+        "this model gives no intervals: how far the best of many are overestimated is not known",
+    ),
+    "nobody_known_harmed": (
+        {},
+        "No group has a lower bound on harm above 0: the tables do not show that anybody is harmed, nor that nobody "
+        "is.",
+    ),
+    "not_considered": (
+        {"share": 0.25, "why": "few_rows"},
+        "25% of the people have a profile with too few rows and are not considered",
+    ),
+    "winners_curse": (
+        {"too_high": 0.01, "in_all": 12.5},
+        "being the best of many, the lower bounds of those treated are about 0.010 too high on average, 12.5 in all",
+    ),
+    "harm_among_treated": (
+        {"profiles": 3},
+        "of the profiles treated, 3 would have fewer respond than untreated: more are harmed",
+    ),
+    "groups_compared": (
+        {"groups": 1, "most_fixed": 2, "least_share": 0.02},
+        "1 group that fix up to 2 covariates and hold at least 2.0% of the people were compared",
+    ),
+    "uncertain_now": (
+        {"uncertain": 0.4, "stays": 0.1},
+        "uncertain now: 40.0% of the people; 10.0% are expected to stay so with unlimited rows of both tables, as "
+        "their bounds lie on both sides of the threshold",
+    ),
+    "rows_from_everyone": (
+        {"rows": 1000, "change": -0.01},
+        "if 1,000 rows from everyone were added instead: -0.010000",
+    ),
+    "rarer_levels_not_shown": ({"levels": 20}, "20 rarer levels are not shown"),
+    "smaller_groups_not_listed": ({"groups": 4}, "4 smaller ones are not listed"),
+}
+
+
+def test_every_kind_of_note_is_worded_here():
+    assert set(SENTENCES) == wording.KINDS
+
+
+@pytest.mark.parametrize("kind", SENTENCES)
+def test_a_note_says_its_sentence(kind):
+    values, sentence = SENTENCES[kind]
+    assert str(Note(kind, values)) == sentence
+
+
+@pytest.mark.parametrize("kind", SENTENCES)
+def test_a_note_survives_json_and_pickle(kind):
+    note = Note(kind, SENTENCES[kind][0], "warning")
+    copies = Note.from_plain(json.loads(json.dumps(note.plain()))), pickle.loads(pickle.dumps(note))
+    for copy in copies:
+        assert copy == note
+        assert hash(copy) == hash(note)
+        assert str(copy) == str(note)
+
+
+def test_a_page_words_payoffs_and_reasons_as_its_form_does():
+    payoffs = Note("payoffs", {"complier": 100, "always": -60, "never": 0, "defier": -140})
+    reason = Note("decision", {"decision": "treat", **DECISION, "interval": None})
+    assert sentences([payoffs, reason, RARE], "page") == [
+        "Treating is worth 100 for a person who responds because of it, -60 for a person who responds either way, 0 "
+        "for a person who responds neither way, -140 for a person who responds only without it",
+        "pns is at least 0.600, not below 0.5.",
+        str(RARE),
+    ]
+
+
+def test_notes_that_say_the_same_are_equal_whatever_holds_the_values():
+    assert Note("rare_levels_merged", {"levels": ("Cluny", "Dol"), "covariate": "town"}) == RARE
+    numbers = {"answers": np.int64(1), "of": 2, "share": np.float64(0.04), "refined": np.bool_(False)}
+    assert Note("people_left_out", numbers) == Note("people_left_out", SENTENCES["people_left_out"][0])
+    assert len({RARE, Note("rare_levels_merged", dict(RARE.values)), Note("refined")}) == 2
+    assert Note("refined") != Note("refined", severity="warning")
+
+
+def test_a_note_without_wording_cannot_be_made():
+    with pytest.raises(ValueError, match="no note is of kind 'rumour'"):
+        Note("rumour")
+
+
+def test_a_stored_note_whose_values_are_missing_is_refused_when_it_is_read():
+    with pytest.raises(KeyError):
+        Note.from_plain({"kind": "remark", "values": {}, "severity": "info"})
