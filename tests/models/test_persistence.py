@@ -213,8 +213,7 @@ def test_a_model_of_the_first_form_is_refused_with_the_advice_to_fit_it_again(fo
     with pytest.raises(ModelError) as refused:
         pnsight.load(folder)
     assert str(refused.value) == (
-        f"model {str(folder)!r} has format 1, this pnsight {pnsight.__version__} reads format 2; "
-        "fit the model again, or use the pnsight 0.1.0 that wrote it."
+        f"model {str(folder)!r} has format 1, this pnsight {pnsight.__version__} reads format 2; fit the model again."
     )
 
 

@@ -178,13 +178,17 @@ def _description(path: Path) -> StoredModel:
     if not isinstance(description, dict) or description.get("format") != FORMAT:
         raise ModelError(f"folder {str(path)!r} has a model.json that is not pnsight's; {expected}.")
     if description.get("format_version") != FORMAT_VERSION:
-        writer = description.get("pnsight_version", "version")
         raise ModelError(
             f"model {str(path)!r} has format {description.get('format_version')!r}, this pnsight {__version__} reads "
-            f"format {FORMAT_VERSION}; fit the model again, or use the pnsight {writer} that wrote it."
+            f"format {FORMAT_VERSION}; fit the model again{_writer(description.get('pnsight_version'))}."
         )
     found: StoredModel = parse(description, StoredModel, "model.json")
     return found
+
+
+def _writer(version: Any) -> str:
+    """Which other version could read a model, if another version wrote it."""
+    return "" if version in (None, __version__) else f", or use the pnsight {version} that wrote it"
 
 
 def _name_of(arrays: bytes) -> str:
