@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from check_power import TOLERATED, Truth, contradicting_study, false_alarms, found_and_named
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pnsight
@@ -121,9 +121,10 @@ def test_two_contradictions_are_both_named_and_nothing_else():
 def test_more_rows_of_a_contradiction_make_it_more_certain(size, seed, times):
     where, study = contradicting_study(size, 40_000, seed)
     few, many = found_in(study), found_in(study.with_counts(study.counts * times))
-    assume(few.reported)  # of 40,000 rows a table, some 3,300 are in the subgroup: seed 3 shows too little of 0.05
-    assert many.reported_groups[0] == where
-    same = few.reported[0]
+    same = int(np.argmax(few.score))
+    if few.reported:  # seed 3 shows too little of it for that in 40,000 rows a table
+        assert many.reported_groups[0] == where
+        assert few.reported[0] == same
     assert many.queries == few.queries
     assert many.score[same] > few.score[same]
     assert many.adjusted[same] <= few.adjusted[same]

@@ -25,6 +25,7 @@ from pnsight.data.law import Law
 from pnsight.data.structure import OBSERVATIONAL
 from pnsight.data.two_by_two import X0Y, XN, XY, Y_X, Y_X0, two_by_two_law
 from pnsight.errors import AssumptionError, did_you_mean, join_names
+from pnsight.wording import ASSUMPTIONS as MEANINGS
 
 MONOTONE, EXOGENOUS = "monotone", "exogenous"
 
@@ -48,10 +49,8 @@ class Assumption:
 
 
 ASSUMPTIONS: dict[str, Assumption] = {
-    MONOTONE: Assumption(MONOTONE, "the treatment harms nobody: no one responds only if untreated", "Y1 >= Y0"),
-    EXOGENOUS: Assumption(
-        EXOGENOUS, "given the covariates, the treatment chosen is as good as random", of_mixtures=False
-    ),
+    MONOTONE: Assumption(MONOTONE, MEANINGS[MONOTONE], "Y1 >= Y0"),
+    EXOGENOUS: Assumption(EXOGENOUS, MEANINGS[EXOGENOUS], of_mixtures=False),
 }
 """The assumptions there are, by name."""
 
