@@ -276,9 +276,9 @@ class Smoothed(LawModel):
             raise ModelError("a smoothed model does not tell profiles apart; leave --refine and exogenous out.")
         return estimand.bounds_at(self.law_given(codes, counts), self.structure.by_group(counts))
 
-    def answer(self, codes: Codes, estimand: Estimand) -> BoundTable:
+    def compute_bounds(self, codes: Codes, estimand: Estimand) -> BoundTable:
         """Bounds, and an interval for each end."""
-        found = super().answer(codes, estimand)
+        found = super().compute_bounds(codes, estimand)
         spread = 0.5 / np.sqrt(1 + self.least_rows(self.counts(codes)))
         half = NormalDist().inv_cdf((1 + estimand.level) / 2) * spread
         ends = {

@@ -22,9 +22,7 @@ def fit_warnings(study: Study, pools_rows: bool) -> tuple[Note, ...]:
     -------
     notes of kind ``tables_contradict`` and ``rows_pooled``; empty where nothing is wrong
     """
-    found = coherence_of(study)
-    contradiction = () if found is None or not found.reported else (found.worst,)
-    contradicting = tuple(Note("tables_contradict", {"found": one.values}, WARNING) for one in contradiction)
+    contradicting = _contradiction(study)
     concerns = pooling_concerns(study) if pools_rows else []
     if not concerns:
         return contradicting
@@ -32,3 +30,17 @@ def fit_warnings(study: Study, pools_rows: bool) -> tuple[Note, ...]:
     varies = {note.kind: round(note.values["variation"], 2) for note in concerns}
     pooled = {"assignment": varies.get("assignment_varies"), "mix": varies.get("mix_varies")}
     return (*contradicting, Note("rows_pooled", pooled, WARNING))
+
+
+def _contradiction(study: Study) -> tuple[Note, ...]:
+    """The most certain contradiction, and codes of the subgroups found, each of shape (subgroups, covariates).
+
+    `codes` are those that explain the others, and `also` the others: they are contradicted as a whole, but people
+    within them may not be.
+    """
+    found = coherence_of(study)
+    if found is None or not found.reported:
+        return ()
+    explaining = found.reported_codes if found.all_reported else found.broken_codes
+    values = {"found": found.worst.values, "codes": explaining.tolist(), "also": found.broken_codes.tolist()}
+    return (Note("tables_contradict", values, WARNING),)

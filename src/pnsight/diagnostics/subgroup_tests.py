@@ -50,6 +50,7 @@ class Comparisons:
     reported : positions of the comparisons that explain the other broken ones, the most certain first
     reported_groups : their subgroups in words
     reported_codes : the same as codes, shape (reported, covariates)
+    broken_codes : codes of every subgroup that breaks an inequality, shape (subgroups, covariates)
     all_reported : whether those reported explain every broken one
     compared : share of all rows that could be compared
     pairs_left_out : whether there were too many pairs of covariates to enumerate
@@ -70,6 +71,7 @@ class Comparisons:
     reported: tuple[int, ...]
     reported_groups: tuple[str, ...]
     reported_codes: Codes
+    broken_codes: Codes
     all_reported: bool
     compared: float
     pairs_left_out: bool
@@ -100,6 +102,8 @@ class Comparisons:
         reach = -ndtri(FAMILYWISE_ALPHA / multiplier) * evidence.error[subgroup, inequality]
         excess = evidence.difference[subgroup, inequality]
         reported, all_reported = _reported(counts, inequalities, subgroups, subgroup, inequality, multiplier)
+        score = evidence.score[subgroup, inequality]
+        broken = log_ndtr(-score) + np.log(multiplier) < np.log(FAMILYWISE_ALPHA)
         return cls(
             queries=tuple(np.array(format_queries(study.schema, subgroups.codes), dtype=object)[subgroup]),
             kinds=tuple(kinds.tolist()),
@@ -111,13 +115,14 @@ class Comparisons:
             excess=excess,
             low=excess - reach,
             high=excess + reach,
-            score=evidence.score[subgroup, inequality],
+            score=score,
             multiplier=multiplier,
             reported=reported,
             reported_groups=tuple(
                 str(decode(study.schema, subgroups.codes[subgroup[at]])) or EVERYONE for at in reported
             ),
             reported_codes=subgroups.codes[subgroup[list(reported)]],
+            broken_codes=subgroups.codes[np.unique(subgroup[broken])],
             all_reported=all_reported,
             compared=float(counts.sum() / max(study.counts.sum(), 1.0)),
             pairs_left_out=subgroups.pairs_left_out,

@@ -60,6 +60,7 @@ class Estimand:
     refine : whether to bound the average law of a query's profiles, or to average the profiles' own bounds
     level : confidence of intervals, of models that give any
     population : whose people an open covariate is averaged over; None for the model's own
+    trial_alone : whether to go by the experiment alone, as if there were no observational table
     """
 
     quantity: Quantity = PNS
@@ -68,6 +69,7 @@ class Estimand:
     refine: Refine = "none"
     level: float = DEFAULT_LEVEL
     population: Population | None = None
+    trial_alone: bool = False
 
     @classmethod
     def parse(
@@ -79,6 +81,7 @@ class Estimand:
         refine: str = "none",
         level: float = DEFAULT_LEVEL,
         population: str | None = None,
+        trial_alone: bool = False,
         default: str = PNS.name,
     ) -> Estimand:
         """The estimand that the arguments describe.
@@ -98,6 +101,8 @@ class Estimand:
             Confidence of the intervals.
         population
             Whose people an open covariate is averaged over.
+        trial_alone
+            Whether to go by the experiment alone, as if there were no observational table.
         default
             Name of the quantity to take if none is given.
 
@@ -115,9 +120,8 @@ class Estimand:
             validate_population(population)
         chosen: Any = refine
         whose: Any = population
-        return cls(
-            found, None if payoffs is None else Payoffs.of(payoffs), read_assumptions(assume), chosen, level, whose
-        )
+        worth = None if payoffs is None else Payoffs.of(payoffs)
+        return cls(found, worth, read_assumptions(assume), chosen, level, whose, trial_alone)
 
     def of_quantity(self, quantity: Quantity) -> Estimand:
         """The same question about another quantity; payoffs are kept only where they are used."""

@@ -5,25 +5,25 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from pnsight import _markup as markup
 from pnsight._progress import Progress, no_progress
-from pnsight._typing import FloatArray
+from pnsight._typing import BoolArray, FloatArray
 from pnsight.data.law import Law
 from pnsight.data.schema import Codes, Schema
 from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL, Structure
 from pnsight.data.study import Population, Study, validate_population
-from pnsight.errors import ModelError, QueryError
+from pnsight.errors import ModelError, PnsightError, QueryError
 from pnsight.estimands.assumptions import EXOGENOUS
 from pnsight.estimands.estimand import Ends, Estimand, EstimandLike
 from pnsight.estimands.resolve import resolve_crossed_bounds
-from pnsight.notes import Note
+from pnsight.notes import WARNING, Note
 from pnsight.queries import lattice
-from pnsight.queries.bound_table import BoundTable, validate_level
+from pnsight.queries.bound_table import CONTRADICTED, INTERVAL_ENDS, BoundTable, validate_level
 from pnsight.queries.query import QueryLike, encode, format_queries
 
 if TYPE_CHECKING:
@@ -112,9 +112,74 @@ class Model(ABC):
             self.validate_population(found.population)
         return found
 
-    @abstractmethod
     def answer(self, codes: Codes, estimand: Estimand) -> BoundTable:
-        """Bounds on the estimand for each query, which is already encoded."""
+        """Bounds on the estimand for each query, which is already encoded.
+
+        Where the tables contradict each other beyond chance there is no answer from both, and what the experiment alone
+        says stands beside it.
+        """
+        if estimand.trial_alone:
+            found = self.from_trial_alone().compute_bounds(codes, replace(estimand, trial_alone=False))
+            return replace(found, notes=(Note("trial_alone"), *found.notes))
+        found = self.compute_bounds(codes, estimand)
+        contradicted = self.contradicted(codes)
+        return self._refuse_contradicted(found, codes, estimand, contradicted) if contradicted.any() else found
+
+    @abstractmethod
+    def compute_bounds(self, codes: Codes, estimand: Estimand) -> BoundTable:
+        """Bounds on the estimand for each query, whether or not the tables contradict each other there."""
+
+    def _refuse_contradicted(
+        self, found: BoundTable, codes: Codes, estimand: Estimand, contradicted: BoolArray
+    ) -> BoundTable:
+        """Without the ends of contradicted queries, shape (queries,), but with those that the experiment alone has."""
+        numbers = ("lower", "upper", *INTERVAL_ENDS)
+        blank: dict[str, Any] = {
+            name: np.where(contradicted, np.nan, values)
+            for name in numbers
+            if (values := getattr(found, name)) is not None
+        }
+        try:
+            trial = self.answer(codes[contradicted], replace(estimand, trial_alone=True, population=None))
+        except PnsightError:  # a quantity that an experiment alone does not bound, or a model without a law
+            ends: dict[str, Any] = {}
+        else:
+            ends = {f"trial_{end}": np.full(len(codes), np.nan) for end in ("lower", "upper")}
+            for end in ("lower", "upper"):
+                ends[f"trial_{end}"][contradicted] = getattr(trial, end)
+        asked = Note("answers_contradicted", {"contradicted": contradicted.sum(), "of": len(codes)}, WARNING)
+        found_in_tables = tuple(one for one in self.warnings if one.kind == "tables_contradict")
+        return replace(
+            found,
+            **blank,
+            **ends,
+            status=np.where(contradicted, CONTRADICTED, found.status),
+            notes=(*found.notes, *found_in_tables, asked),
+        )
+
+    def contradicted(self, codes: Codes) -> BoolArray:
+        """Which queries the tables contradict each other about beyond chance, shape (queries,).
+
+        The subgroups found, those that contain one, and those within one.
+        """
+        found = self._contradiction()
+        marked = np.zeros(len(codes), dtype=bool)
+        if found is not None:
+            for group in np.array(found.values.get("codes", ()), dtype=np.int32):
+                marked |= lattice.contained(codes, group) | lattice.containing(codes, group)
+            for group in np.array(found.values.get("also", ()), dtype=np.int32):
+                marked |= lattice.containing(codes, group)
+        return marked
+
+    def _contradiction(self) -> Note | None:
+        return next((one for one in self.warnings if one.kind == "tables_contradict"), None)
+
+    def from_trial_alone(self) -> Model:
+        """The model that answers from the experiment alone; refused by models that have none."""
+        raise ModelError(
+            f"a {self.name} model learned bounds from both tables and cannot answer from the experiment alone; fit a "
+            "response-types or plug-in model, or fit to the experimental table alone."
+        )
 
     @abstractmethod
     def raw_ends(self, codes: Codes, quantity: str = "pns") -> FloatArray:
@@ -286,7 +351,7 @@ class LawModel(Model):
         """The formulas at the model's law, shape (queries, 2)."""
         return np.stack(Estimand.parse(quantity).bounds_at(self.law(codes)), axis=1)
 
-    def answer(self, codes: Codes, estimand: Estimand) -> BoundTable:
+    def compute_bounds(self, codes: Codes, estimand: Estimand) -> BoundTable:
         """Bounds on the estimand for each query, as `Model.bounds` says."""
         notes, counts = self.notes(codes, estimand), self.counts(codes)
         lower, upper, status = resolve_crossed_bounds(*self.ends_given(codes, counts, estimand), within=estimand.span)

@@ -102,6 +102,11 @@ class PlugIn(LawModel):
             else found
         )
 
+    def from_trial_alone(self) -> PlugIn:
+        """The plug-in of the experimental rows."""
+        study = self.study.with_tables(observational=None).drop_empty_profiles()
+        return PlugIn(self.quantity, self.mix, "observational" if self.mix == "rows" else "experimental").fit(study)
+
     def shares(self, codes: Codes, population: Population | None = None) -> FloatArray:
         """Share of the people of a population, by default the model's, that are in each query, shape (queries,)."""
         return super().shares(codes, population or self.population)

@@ -81,7 +81,10 @@ def _suppressed(study: Study, min_cell: int) -> Study:
 
 def _without_shares(warning: Note) -> Note:
     """A warning without shares of a subgroup's rows, from which counts might be worked out."""
-    return Note(warning.kind, {}, warning.severity) if warning.kind == "tables_contradict" else warning
+    if warning.kind != "tables_contradict":
+        return warning
+    which = {name: values for name, values in warning.values.items() if name in ("codes", "also")}
+    return Note(warning.kind, which, warning.severity)
 
 
 def _few_left_out(reason: Note, min_cell: int) -> Note:

@@ -16,14 +16,34 @@ from pnsight.data.study import MAX_ROWS
 from pnsight.errors import QueryError, percent_hint
 from pnsight.notes import Note
 
+OK, CONTRADICTED = "ok", "contradicted"
+"""Values of `status`: an answer; no answer, as the tables contradict each other beyond chance here."""
+
+ROWS, MODEL, EXTRAPOLATED = "rows", "model", "extrapolated"
+BASES = (ROWS, MODEL, EXTRAPOLATED)
+"""What an answer rests on: mostly the group's own rows, mostly what was learned from others, or nobody near."""
+
+INTERVAL_ENDS = ("lower_low", "lower_high", "upper_low", "upper_high", "value_low", "value_high")
+"""Columns of confidence intervals: of each end, and of the quantity itself."""
+
+_LATER_NUMBERS = ("value_low", "value_high", "trial_lower", "trial_upper")
+
 
 @dataclass(frozen=True, repr=False)
 class BoundTable(Tabular):
     """Bounds of one quantity for many queries; lower <= upper wherever `status` is ok, NaN elsewhere.
 
-    All arrays have shape (queries,). The four interval columns are NaN for models that give no intervals.
-    `kept` holds columns of the caller's own table of queries, shown before the answers, and `notes` what a reader
-    of the table should know.
+    All arrays have shape (queries,).
+
+    Attributes
+    ----------
+    lower_low, lower_high, upper_low, upper_high : confidence interval of each end; None without intervals
+    level : confidence of the intervals
+    kept : columns of the caller's own table of queries, shown before the answers
+    notes : what a reader of the table should know
+    value_low, value_high : confidence interval of the quantity itself, which lies anywhere between the ends
+    basis : what each answer rests on, one of `BASES`; empty where that is not said
+    trial_lower, trial_upper : bounds from the experiment alone, NaN where it does not bound the quantity
     """
 
     quantity: str
@@ -40,6 +60,11 @@ class BoundTable(Tabular):
     level: float | None = None
     kept: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
+    value_low: FloatArray | None = None
+    value_high: FloatArray | None = None
+    basis: npt.NDArray[np.str_] | None = None
+    trial_lower: FloatArray | None = None
+    trial_upper: FloatArray | None = None
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -47,8 +72,7 @@ class BoundTable(Tabular):
     def interval(self, end: Literal["lower", "upper"]) -> tuple[FloatArray, FloatArray]:
         """Where the interval of one end begins and stops, shape (queries,) each; NaN for a model without intervals."""
         low, high = (self.lower_low, self.lower_high) if end == "lower" else (self.upper_low, self.upper_high)
-        blank = np.full(len(self), np.nan)
-        return blank if low is None else low, blank if high is None else high
+        return self._or_blank(low), self._or_blank(high)
 
     def standard_error(self, end: Literal["lower", "upper"]) -> FloatArray:
         """How far the estimate of one end strays, shape (queries,); NaN for a model without intervals.
@@ -87,9 +111,14 @@ class BoundTable(Tabular):
             "support_experimental": plain_counts(self.support_experimental),
             "support_observational": plain_counts(self.support_observational),
         }
+        more = {name: plain_numbers(self._or_blank(getattr(self, name))) for name in _LATER_NUMBERS}
+        basis = [""] * len(self) if self.basis is None else [str(text) for text in self.basis]
         kept = {name: list(values) for name, values in self.kept.items()}
         query = {"query": list(self.queries), **{name: list(values) for name, values in (beside or {}).items()}}
-        return {**kept, **query, **plain, "status": [str(text) for text in self.status]}
+        return {**kept, **query, **plain, "status": [str(text) for text in self.status], "basis": basis, **more}
+
+    def _or_blank(self, values: FloatArray | None) -> FloatArray:
+        return np.full(len(self), np.nan) if values is None else values
 
     def take(self, rows: npt.NDArray[np.intp]) -> BoundTable:
         """The answers in these rows, in this order."""

@@ -361,6 +361,40 @@ def membership_matrix(queries: Codes, profiles: Codes) -> FloatArray:
     return covers.astype(np.float64)
 
 
+def contained(queries: Codes, group: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+    """Which queries are about people of a group only: they fix all that it fixes, alike.
+
+    Parameters
+    ----------
+    queries : shape (queries, covariates)
+        Codes, some of them open.
+    group : shape (covariates,)
+        The codes of one query.
+
+    Returns
+    -------
+    array of bool, shape (queries,)
+    """
+    return np.asarray(((queries == group) | (group == OPEN)).all(axis=1))
+
+
+def containing(queries: Codes, group: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+    """Which queries are about all people of a group, among others: they fix nothing that it does not fix alike.
+
+    Parameters
+    ----------
+    queries : shape (queries, covariates)
+        Codes, some of them open.
+    group : shape (covariates,)
+        The codes of one query.
+
+    Returns
+    -------
+    array of bool, shape (queries,)
+    """
+    return np.asarray(((queries == group) | (queries == OPEN)).all(axis=1))
+
+
 def _query_index(schema: Schema, queries: Codes) -> npt.NDArray[np.intp]:
     """Row of each query in the order of `all_queries`."""
     levels = np.array(schema.shape, dtype=np.int32)

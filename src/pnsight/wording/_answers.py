@@ -94,7 +94,17 @@ def _queries_unanswered(queries: int, of: int, share: float, refined: bool) -> s
     )
 
 
+def _answers_contradicted(contradicted: int, of: int) -> str:
+    which = "this group" if of == 1 else f"{contradicted:,} of {of:,} groups asked about"
+    return (
+        f"no answer from both tables for {which}: no population fits both. What the trial alone says is in trial_lower "
+        "and trial_upper; --trial-alone goes on with that"
+    )
+
+
 ANSWERS: dict[str, Any] = {
+    "answers_contradicted": _answers_contradicted,
+    "trial_alone": "from the experiment alone, and of its people: the observational table is not used",
     "payoffs": _payoffs,
     "refined": "refined: the average of the profiles' own bounds",
     "no_experiment": (

@@ -160,7 +160,11 @@ def _rows_pooled(assignment: float | None, mix: float | None) -> str:
     )
 
 
-def _tables_contradict(found: Mapping[str, Any] | None = None) -> str:
+def _tables_contradict(
+    found: Mapping[str, Any] | None = None,
+    codes: Sequence[Sequence[int]] = (),
+    also: Sequence[Sequence[int]] = (),
+) -> str:
     detail = "" if found is None else f" {contradiction(**found)}"
     return f"the tables contradict each other.{detail} See: pnsight check"
 

@@ -188,7 +188,7 @@ class BoundRegressor(Model):
         exact = self.space == "exact"
         return Capabilities(learns_across_profiles=True, pools_rows=not exact, exact_only=exact)
 
-    def answer(self, codes: Codes, estimand: Estimand) -> BoundTable:
+    def compute_bounds(self, codes: Codes, estimand: Estimand) -> BoundTable:
         """Bounds on the quantity the model was fitted for; it knows no law, so nothing can be assumed or refined."""
         self._validate_estimand(estimand)
         ends = self.raw_ends(codes, estimand.quantity.name)

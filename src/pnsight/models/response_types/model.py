@@ -184,7 +184,7 @@ class ResponseTypeModel(LawModel):
         estimate = next(each)
         return estimate, np.stack([(once + again) / 2 - law for law, once, again in _by_simulation(each)])
 
-    def answer(self, codes: Codes, estimand: Estimand) -> BoundTable:
+    def compute_bounds(self, codes: Codes, estimand: Estimand) -> BoundTable:
         """Bounds on the estimand for each query, with a confidence interval for each end.
 
         What a query does not name is averaged over the people of the estimand's population, by default the model's.
