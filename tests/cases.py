@@ -10,6 +10,8 @@ import numpy as np
 
 from laws import empirical_law
 from pnsight.data.law import Law
+from pnsight.data.schema import Covariate, Schema
+from pnsight.data.study import Study
 
 TOLERANCE = 1e-6
 """The expected values are given to six decimals."""
@@ -25,6 +27,11 @@ class Case:
 
     def law(self) -> Law:
         return empirical_law(*(np.array([counts], float) for counts in (self.experimental, self.observational)))
+
+    def study(self) -> Study:
+        """The tables, without covariates."""
+        tables = (np.array([counts], float) for counts in (self.experimental, self.observational))
+        return Study.from_tables(Schema(), np.zeros((1, 0), np.int32), *tables)
 
 
 DRUG = Case(  # Tian and Pearl (2000); y is death
@@ -54,7 +61,21 @@ CASES = {"drug": DRUG, "women": WOMEN, "men": MEN, "pooled": POOLED}
 
 EXPECTED = [(name, quantity, *ends) for name, case in CASES.items() for quantity, ends in case.expected.items()]
 
+LALONDE = Case((230, 67, 296, 129), (230, 67, 13_820, 2_172), {})
+"""A job-training trial beside a survey of other people: the trial alone has PNS between .078 and .304."""
+
 INCOHERENT = Case((90, 10, 80, 20), (5, 45, 5, 45), {})
+
+
+def half_contradicted() -> Study:
+    """People in two towns, old and young: about those of Brest the tables contradict each other, of Ain they do not."""
+    schema = Schema((Covariate("town", ("Ain", "Brest")), Covariate("age", ("old", "young"))))
+    profiles = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=np.int32)
+    ain = np.array([WOMEN.experimental, MEN.experimental]), np.array([WOMEN.observational, MEN.observational])
+    brest = 20 * np.array([INCOHERENT.experimental] * 2), 20 * np.array([INCOHERENT.observational] * 2)
+    tables = (np.concatenate([here, there]).astype(float) for here, there in zip(ain, brest, strict=True))
+    return Study.from_tables(schema, profiles, *tables)
+
 
 CHURN = {"G1": (262, 88, 175, 175), "G2": (87, 263, 52, 298)}  # Li and Pearl; trials of two groups, y is to stay
 CHURN_PAYOFFS = (100, -60, 0, -140)

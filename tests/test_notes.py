@@ -24,12 +24,33 @@ SAID = (
 )
 MONOTONE = "assumed: monotone (nobody is harmed by the treatment)"
 DECISION = {"quantity": "pns", "lower": 0.6, "upper": 0.9, "threshold": 0.5, "status": "ok"}
+ROWS = {"basis": "", "trial": None, "rows": [1200, 3]}
 
 SENTENCES = {
     "remark": ({"text": "as it is {so}"}, "as it is {so}"),
     "rows_counted_once": (
         {"table": "experimental", "column": "w"},
         "rows of the experimental table count once each: it has no column 'w'",
+    ),
+    "rows_independent": (
+        {"table": "observational", "column": "household"},
+        "rows of the observational table are taken to be independent: it has no column 'household'",
+    ),
+    "coded_differently": (
+        {"column": "well"},
+        "well is 0 or 1 in one table and false or true in the other; 1 is taken to mean true",
+    ),
+    "rows_worth": (
+        {
+            "table": "experimental",
+            "rows": 3210.0,
+            "worth": 1900.4,
+            "unequal": True,
+            "clusters": 812,
+            "unclustered": 12.0,
+        },
+        "3,210 experimental rows weigh unequally, come in 812 clusters (12 of them in none, and each by itself) and "
+        "are worth 1,900",
     ),
     "rows_reweighted": (
         {"column": "p"},
@@ -129,6 +150,104 @@ SENTENCES = {
         {"covariates": [{"covariate": "town", "difference": 0.447}]},
         "the tables differ in town (0.45). Answers that leave these open depend on whose mix of people is meant.",
     ),
+    "outcomes_missing": ({"share": 0.012}, "1.2% of outcomes are missing, about as often in both arms."),
+    "outcomes_missing_by_arm": (
+        {
+            "table": "experimental",
+            "treated": 0.32,
+            "untreated": 0.0,
+            "difference": 0.32,
+            "low": 0.307,
+            "high": 0.339,
+            "arm": "treated",
+            "respond": 0.55,
+            "least": 0.374,
+            "most": 0.694,
+        },
+        "in the experiment outcomes are missing for 32.0% of the treated and 0.0% of the untreated, a difference of "
+        "0.320 (0.307 to 0.339) that chance does not explain. Those who are left may respond otherwise than those who "
+        "are missing: 0.550 of the treated respond among those left, but 0.374 if none of the missing did, and 0.694 "
+        "if all did.",
+    ),
+    "outcomes_missing_by_covariate": (
+        {
+            "table": "observational",
+            "arm": "untreated",
+            "covariates": [{"covariate": "age", "least": 0.01, "most": 0.2}],
+        },
+        "in the observational table how many outcomes of the untreated are missing goes with age (1.0% to 20.0% by "
+        "level).",
+    ),
+    "many_outcomes_missing": (
+        {"table": "experimental", "share": 0.12},
+        "in the experiment 12.0% of outcomes are missing, about as often in both arms: answers are about those who are "
+        "left.",
+    ),
+    "overlap_without_covariates": ({}, "no covariates, so nothing that could tell the tables' people apart."),
+    "covered": (
+        {"alone": False, "uncovered": 0.01},
+        "the experiment covers the people of the observational table but for 1.0%.",
+    ),
+    "values_hardly_shared": (
+        {"covariates": [{"covariate": "year", "shared": 0.0}]},
+        "the tables hardly share a value of year (0.0% of people are at values of both): they seem to be of different "
+        "times or places. If the people are alike nevertheless, leave the column out with --covariates.",
+    ),
+    "hardly_covered": (
+        {"share": 0.23, "groups": ["age=80+", "town=e, sex=M"], "more": 2},
+        "the experiment hardly covers 23% of the observational table's people: it has less than a tenth of its share "
+        "of age=80+; town=e, sex=M and 2 more groups. What it says about them comes from other people.",
+    ),
+    "one_armed": (
+        {"table": "experimental", "levels": [{"level": "town=e", "arm": "treated"}], "more": 1},
+        "in the experiment everybody has the same treatment at town=e (all treated) and 1 more level.",
+    ),
+    "coded_alike": ({}, "nothing suggests that treatment or outcome mean different things in the tables."),
+    "recoding_fits": (
+        {"what": ["outcome"]},
+        "the tables contradict each other, but would not if outcome were coded the other way round in one of them: "
+        "check what its values mean.",
+    ),
+    "responses_mirrored": (
+        {"treated": 0.3, "untreated": 0.2, "chose": 0.71, "did_not": 0.78},
+        "of the treated and of the untreated 0.30 and 0.20 respond in the experiment, but 0.71 and 0.78 in the "
+        "observational table, about one less that: check whether the outcome is coded the other way round in one of "
+        "them.",
+    ),
+    "outcome_constant": (
+        {"table": "observational", "responds": True},
+        "in the observational table everybody responds, though not in the other table: check how its outcome is coded.",
+    ),
+    "columns": ({"covariates": 3, "most_levels": 12}, "3 covariates, with at most 12 levels."),
+    "numbers_without_bands": (
+        {"covariates": [{"covariate": "age", "levels": 73, "rare": 2}]},
+        "each distinct number is a level of its own in age (73): cut into bands, as with --bands age=4.",
+    ),
+    "levels_are_rare": (
+        {"covariates": [{"covariate": "town", "levels": 130, "rare": 90}]},
+        "most levels have fewer than 10 rows in town (90 of 130): merge them with --merge-rare, or leave the column "
+        "out.",
+    ),
+    "sampled": (
+        {
+            "table": "experimental",
+            "rows": 4546.0,
+            "worth": 2486.2,
+            "unequal": True,
+            "clusters": 1500,
+            "unclustered": 0.0,
+            "largest": 5.0,
+            "split": 3,
+            "design_effect": 1.83,
+        },
+        "4,546 experimental rows weigh unequally and come in 1,500 clusters of up to 5 rows, 3 of them in several "
+        "arms; they are worth 2,486 (design effect 1.83).",
+    ),
+    "few_clusters": (
+        {"table": "experimental", "clusters": 7},
+        "an arm of the experiment has only 7 clusters: how much they vary is itself uncertain, and so is every "
+        "interval.",
+    ),
     "no_population_fits": ({}, "no population fits both tables."),
     "contradiction": (CONTRADICTION, SAID),
     "also_contradicted": ({"groups": ["town=b", "town=e"]}, "Also: town=b; town=e."),
@@ -166,6 +285,23 @@ SENTENCES = {
         {"found": CONTRADICTION},
         f"the tables contradict each other. {SAID} See: pnsight check",
     ),
+    "people_averaged": ({"population": "pooled"}, "averaged over the people of both tables"),
+    "answers_contradicted": (
+        {"contradicted": 2, "of": 3},
+        "no answer from both tables for 2 of 3 groups asked about: no population fits both. What the trial alone says "
+        "is in trial_lower and trial_upper; --trial-alone goes on with that",
+    ),
+    "same_for_everyone": (
+        {},
+        "the rows gave no reason to tell people apart: the estimate is the same for everyone, and the intervals allow "
+        "for differences that so few rows cannot rule out",
+    ),
+    "random_effects": (
+        {},
+        "no network told people apart better than chance; groups differ only as far as their own rows and those of "
+        "people like them show, and the intervals allow for differences that the rows cannot rule out",
+    ),
+    "trial_alone": ({}, "from the experiment alone, and of its people: the observational table is not used"),
     "payoffs": (
         {"complier": 100, "always": -60, "never": 0, "defier": -140},
         "payoffs: complier 100, always -60, never 0, defier -140",
@@ -203,6 +339,15 @@ SENTENCES = {
         f"{MONOTONE}. The tables contradict it, as it implies P(y) <= P(y_x). {SAID} P-value, corrected for 9 "
         "comparisons: 0.001. Also: town=b; more subgroups. Leave the assumption out, or ask about other people.",
     ),
+    "median_unbiased": (
+        {},
+        "ends are moved outwards until each claims too much at most half of the time (half-median-unbiased): the "
+        "largest of several noisy estimates is too large, the smallest too small",
+    ),
+    "simultaneous": (
+        {"answers": 1200, "level": 0.9},
+        "the intervals of these 1,200 answers hold together with a confidence of 90% (Bonferroni), and so are wider",
+    ),
     "noisy_profiles": (
         {"share": 0.001, "rows": 300},
         "less than 1% of people have a profile with fewer than 300 rows in an arm or table: its noise makes refined "
@@ -219,9 +364,9 @@ SENTENCES = {
         "table, or whose bounds cross; use fewer or coarser covariates",
     ),
     "decision": (
-        {"decision": "treat", **DECISION, "interval": {"level": 0.9, "reaches": 0.55, "agrees": True}},
+        {"decision": "treat", **DECISION, **ROWS, "interval": {"level": 0.9, "reaches": 0.55, "agrees": True}},
         "treat: pns is at least 0.600, not below 0.5, and the 90% interval of that bound reaches 0.550, on the same "
-        "side.",
+        "side (rows: 1,200 experimental, 3 observational).",
     ),
     "decisions_counted": (
         {"treat": 1200, "not_": 0, "uncertain": 1, "unanswered": 2},
@@ -230,6 +375,21 @@ SENTENCES = {
     "everything_known": ({}, "every covariate is known: there is nothing to ask"),
     "nobody_described": ({}, "nobody fits this description, so how likely an answer is cannot be said"),
     "no_question_helps": ({}, "no single question would change the decision"),
+    "extrapolated_undecided": (
+        {"queries": 2, "of": 1200},
+        "no decision for 2 of 1,200 queries: extrapolated: nobody like this was seen; --extrapolate "
+        "(extrapolate=True) decides all the same",
+    ),
+    "nothing_decided_whatever_known": (
+        {},
+        "the tables contradict each other about these people, whatever else is known; --trial-alone "
+        "(trial_alone=True) goes by the trial alone",
+    ),
+    "contradicted_left_out": (
+        {"groups": 3, "of": 1200, "trial_can_answer": True},
+        "left out: 3 of 1,200 groups, about which the tables contradict each other; --trial-alone (trial_alone=True) "
+        "goes by the trial alone",
+    ),
     "ask_first": (
         {"covariate": "sex", "probability": 0.5, "always": False, "effect": "unsettles"},
         "ask for sex first: in 50% of cases it makes the decision uncertain",
@@ -305,13 +465,45 @@ def test_a_note_survives_json_and_pickle(kind):
 
 def test_a_page_words_payoffs_and_reasons_as_its_form_does():
     payoffs = Note("payoffs", {"complier": 100, "always": -60, "never": 0, "defier": -140})
-    reason = Note("decision", {"decision": "treat", **DECISION, "interval": None})
+    reason = Note("decision", {"decision": "treat", **DECISION, **ROWS, "interval": None})
     assert sentences([payoffs, reason, RARE], "page") == [
         "Treating is worth 100 for a person who responds because of it, -60 for a person who responds either way, 0 "
         "for a person who responds neither way, -140 for a person who responds only without it",
         "pns is at least 0.600, not below 0.5.",
         str(RARE),
     ]
+
+
+WITHOUT = {**DECISION, **ROWS, "decision": "", "interval": None}
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        (
+            {"status": "contradicted", "trial": [0.0779, 0.3036]},
+            "the tables contradict each other here beyond chance; by the trial alone pns is between 0.078 and 0.304",
+        ),
+        (
+            {"status": "contradicted", "trial": [0.2, 0.2]},
+            "the tables contradict each other here beyond chance; by the trial alone pns is 0.200",
+        ),
+        (
+            {"status": "contradicted"},
+            "the tables contradict each other here beyond chance; the trial alone does not bound pns",
+        ),
+        ({"status": "undefined"}, "the answer is undefined"),
+        (
+            {"basis": "extrapolated"},
+            "extrapolated: nobody like this was seen, and that pns is between 0.600 and 0.900 is guessed from others",
+        ),
+        ({}, "pns is between 0.600 and 0.900, but how far these bounds may be off is not known"),
+    ],
+)
+def test_that_nothing_is_decided_has_its_reason(values, reason):
+    note = Note("decision", {**WITHOUT, **values})
+    assert str(note) == f"no decision: {reason} (rows: 1,200 experimental, 3 observational)."
+    assert sentences([note], "page") == [f"{reason}."]
 
 
 def test_notes_that_say_the_same_are_equal_whatever_holds_the_values():

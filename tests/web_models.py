@@ -7,7 +7,9 @@ from functools import cache
 
 import numpy as np
 
+import cases
 import pnsight
+from cases import LALONDE
 from noted import remark
 from pnsight import simulation as populations
 from pnsight.data.schema import Covariate, Schema
@@ -57,8 +59,14 @@ def nasty() -> pnsight.Model:
 
 @cache
 def plug_in() -> pnsight.Model:
-    """Without intervals, and without an answer where there are no rows."""
+    """Without an answer where there are no rows."""
     return pnsight.PlugIn().fit(study(rows=40))
+
+
+@cache
+def without_intervals() -> pnsight.Model:
+    """Bounds alone."""
+    return pnsight.ResponseTypeModel(intervals=False, config=QUICK).fit(study())
 
 
 @cache
@@ -100,13 +108,43 @@ def many_covariates() -> pnsight.Model:
     return pnsight.PlugIn().fit(found)
 
 
+@cache
+def contradicted() -> pnsight.Model:
+    """A trial beside a survey of other people, which contradict each other."""
+    return pnsight.PlugIn().fit(replace(LALONDE.study(), treatment="training", outcome="employed"))
+
+
+@cache
+def half_contradicted() -> pnsight.Model:
+    """Of two towns one is contradicted."""
+    return pnsight.PlugIn().fit(cases.half_contradicted())
+
+
+@cache
+def guessing() -> pnsight.Model:
+    """Says what its answers rest on: about men they are extrapolated, about women their own rows."""
+    return _Guessing().fit(study())
+
+
+class _Guessing(pnsight.PlugIn):
+    """A plug-in that says of an answer about men that nobody like them was seen."""
+
+    def compute_bounds(self, codes, estimand):
+        basis = np.where(codes[:, 0] == 1, "extrapolated", np.where(codes[:, 0] == 0, "rows", "model"))
+        return replace(super().compute_bounds(codes, estimand), basis=basis)
+
+
 EVERY = {
     "response-types": clinic,
     "plug-in": plug_in,
+    "without intervals": without_intervals,
     "mask-mlp": mask_mlp,
     "exact-mlp": exact_mlp,
     "experiment alone": alone,
     "no covariates": without_covariates,
     "sixteen covariates": many_covariates,
     "nasty names": nasty,
+    "contradicted": contradicted,
+    "half contradicted": half_contradicted,
+    "guessing": guessing,
 }

@@ -25,7 +25,7 @@ from pnsight.queries.query import encode
 from pnsight.simulation import Population
 from pnsight_experiments.fit import Row, sampled, timed_fit
 from pnsight_experiments.scores import Truth, confidence_scores, decision_scores, truth
-from pnsight_experiments.settings import CAUTIONS, Setting
+from pnsight_experiments.settings import CAUTIONS, FLAGSHIP, Setting
 
 SHARES = (0.1, 0.25, 0.5)
 """Budgets, as shares of the population."""
@@ -51,14 +51,14 @@ def refuse_exact_learners(settings: Iterable[Setting]) -> None:
 
 
 def fit_and_decide(setting: Setting) -> list[Row]:
-    """Rows of results for one fit: plain, and cautious too if the model gives intervals."""
+    """Rows of results for one fit: plain, and cautious too for the flagship; baselines decide as the paper does."""
     model, told = timed_fit(setting, sampled(setting.population, setting.budget, setting.seed))
     if model is None:
         return [told]
     population, known = populations.get(setting.population), truth(setting.population)
     answers = model.bounds(known.codes)
     rows = []
-    for caution in CAUTIONS if answers.level else CAUTIONS[:1]:
+    for caution in CAUTIONS if setting.learner == FLAGSHIP else CAUTIONS[:1]:
         plain = caution == CAUTIONS[0]
         lower, upper = (answers.lower, answers.upper) if plain else cautious_ends(answers)
         scores = {

@@ -13,7 +13,8 @@ from typing import Any
 from pnsight._palette import DECISIONS
 from pnsight._text import cell_text
 
-_MARKED = "decision"
+_MARKED = {"decision": tuple(DECISIONS), "decision_cautious": tuple(filter(None, DECISIONS))}
+"""Words that have a symbol, by column; caution that a model has no intervals for is left empty."""
 _TABLE = '<table style="color:inherit">'
 
 
@@ -76,7 +77,7 @@ def _numeric(values: Sequence[Any]) -> bool:
 
 
 def _cell(name: str, value: Any, side: str) -> str:
-    text = _decision(value) if name == _MARKED and value in DECISIONS else html.escape(_text(value))
+    text = _decision(value) if value in _MARKED.get(name, ()) else html.escape(_text(value))
     return f'<td style="text-align:{side}">{text}</td>'
 
 

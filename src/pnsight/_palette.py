@@ -39,3 +39,6 @@ DECISIONS = {
     "": Look("no answer", BLACK, "✕", "x", "none"),
 }
 """Looks by the word in the `decision` column."""
+
+NO_DECISION = Look("no decision", BLACK, "✕", "x", "none")
+"""How an answer looks on which nothing is decided."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Container
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from pnsight import _markup as markup
@@ -11,6 +11,19 @@ from pnsight._text import format_table, number_of
 from pnsight.notes import Note
 
 _SHOWN_ROWS = 20
+
+LEFT_OUT_IF_EMPTY = (
+    "lower_low",
+    "lower_high",
+    "upper_low",
+    "upper_high",
+    "basis",
+    "value_low",
+    "value_high",
+    "trial_lower",
+    "trial_upper",
+)
+"""Columns that a reader is spared where no row has anything in them; files always have them."""
 
 
 class Tabular(ABC):
@@ -55,12 +68,32 @@ class Tabular(ABC):
         columns, more = self._head()
         return markup.table(columns, self.caption, [*([more] if more else []), *map(str, self.notes)])
 
-    def _head(self) -> tuple[dict[str, list[Any]], str]:
+    def _head(self) -> tuple[dict[str, Sequence[Any]], str]:
         """The first rows, and how many more there are, in words."""
-        columns = self.columns()
+        columns = drop_empty_columns(self.columns())
         more = len(next(iter(columns.values()))) - _SHOWN_ROWS
         shown = {name: values[:_SHOWN_ROWS] for name, values in columns.items()}
         return shown, number_of(more, "more row") if more > 0 else ""
+
+
+def drop_empty_columns(columns: Mapping[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
+    """Leave out columns that are empty in every row, of those that not every model fills.
+
+    Parameters
+    ----------
+    columns
+        Values by column name.
+
+    Returns
+    -------
+    dict
+        The other columns, in their order.
+    """
+    return {
+        name: values
+        for name, values in columns.items()
+        if name not in LEFT_OUT_IF_EMPTY or any(value not in (None, "") for value in values)
+    }
 
 
 def prepend_columns(columns: dict[str, list[Any]], kept: dict[str, list[Any]]) -> dict[str, list[Any]]:

@@ -43,7 +43,14 @@ def test_axe_finds_nothing_serious_on_a_phone(visit, scheme):
     assert serious(found) == []
 
 
-@pytest.mark.parametrize("name", ["mask-mlp", "no covariates", "sixteen covariates", "nasty names"])
+@pytest.mark.parametrize("path", ["/", "/groups", "/?trial_alone=yes"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious_where_the_tables_contradict_each_other(visit, path, scheme):
+    found = Axe().run(visit("contradicted", color_scheme=scheme).open(path)).response["violations"]
+    assert serious(found) == []
+
+
+@pytest.mark.parametrize("name", ["mask-mlp", "no covariates", "sixteen covariates", "nasty names", "guessing"])
 def test_axe_finds_nothing_serious_whatever_the_model(visit, name):
     page = visit(name).open()
     found = Axe().run(page).response["violations"]

@@ -59,7 +59,7 @@ def test_every_state_has_an_address_that_can_be_shared(visit):
 
 
 def test_the_decision_is_said_in_words_and_to_screen_readers(visit):
-    page = visit().open("/?threshold=0.2")
+    page = visit().open("/?threshold=0.2&cautious=no")
     choose(page, "sex", "male")
     found = decide(web_models.clinic(), "sex=male", 0.2)
     expect(page.locator("#answer-title")).to_have_text({"uncertain": "Uncertain"}[str(found.decision[0])])
@@ -239,8 +239,34 @@ def test_without_a_script_a_button_asks(visit):
     expect_bounds(page, {"sex": "male"})
     assert query(page)["with.sex"] == "male"
     expect(page.locator("#advice tbody tr")).to_have_count(2)
+    for folded in page.locator("#advice summary").all():
+        folded.click()
     page.locator("#advice [data-set='region'][data-level='South']").click()
     expect_bounds(page, {"sex": "male", "region": "South"})
+
+
+def test_plain_decisions_are_an_option(visit):
+    threshold = float(web_models.clinic().bounds("sex=female").upper[0]) + 1e-4
+    page = visit().open(f"/?with.sex=female&threshold={threshold:.6f}")
+    expect(page.locator("#answer-title")).to_have_text("Uncertain")
+    page.get_by_text("Confidence, assumptions, population").click()
+    page.get_by_label("Plain.").check()
+    expect(page.locator("#answer-title")).to_have_text("Do not treat")
+    assert query(page)["cautious"] == "no"
+
+
+def test_from_tables_that_contradict_each_other_a_link_leads_to_the_trial_alone_and_back(visit):
+    page = visit("contradicted").open("/?threshold=0.9")
+    expect(page.locator("#answer-title")).to_have_text("No answer")
+    expect(page.locator(".verdict")).to_contain_text("not usable")
+    expect(page.locator("svg.bar")).to_have_count(0)
+    page.get_by_role("link", name="Go on with the trial alone").click()
+    expect(page.locator("#answer-title")).to_have_text("Do not treat")
+    expect(page.locator(".verdict")).to_contain_text("From the trial alone")
+    assert query(page) == {"threshold": "0.9", "trial_alone": "yes"}
+    page.get_by_label("Trial alone.").uncheck()
+    expect(page.locator("#answer-title")).to_have_text("No answer")
+    expect(page.locator(".verdict")).to_contain_text("not usable")
 
 
 def test_covariates_are_found_among_many(visit):

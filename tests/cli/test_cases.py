@@ -45,11 +45,11 @@ def test_women_and_men_pooled_in_the_trial_alone(run, tmp_path):
     assert row["support_observational"] == "0"
 
 
-def test_incoherent_tables_are_flagged_and_the_ends_left_empty(run, tmp_path):
+def test_tables_that_contradict_each_other_are_flagged_and_the_ends_left_empty(run, tmp_path):
     run("fit", *write_case(INCOHERENT, tmp_path), *COLUMNS, "--out", tmp_path / "model")
     for quantity in ("pns", "harm"):
         (row,) = run("query", tmp_path / "model", "--quantity", quantity, "--format", "csv").rows
-        assert row["status"] == "incoherent"
+        assert row["status"] == "contradicted"
         assert [row[name] for name in ("lower", "upper", *INTERVALS)] == [""] * 6
 
 
@@ -92,7 +92,7 @@ def test_the_whole_way_as_separate_programs(tmp_path):
     assert fitted.stdout == ""
     assert "model written to model" in fitted.stderr
     asked = pnsight("query", "model", "sex=F", "--quantity", "pns", "--format", "csv")
-    assert asked.stderr == ""
+    assert asked.stderr == "averaged over each table's own people: their rows are added up\n"
     header, answer = asked.stdout.splitlines()
     assert header.startswith("query,lower,upper,")
     assert float(answer.split(",")[1]) == pytest.approx(0.279)

@@ -11,7 +11,7 @@ import pnsight
 from cases import INCOHERENT, WOMEN, write_case, write_csv, write_sexes
 
 COLUMNS = ["--treatment", "x", "--outcome", "y"]
-PARTS = ["support", "balance", "shift", "coherence"]
+PARTS = ["support", "balance", "shift", "coherence", "overlap", "attrition", "coding", "columns"]
 LOOKS = [
     "part",
     "kind",
@@ -86,6 +86,7 @@ def test_json_gives_everything(attempt, tmp_path):
     found = json.loads(ended.out)
     assert ended.code == 1
     assert found["ok"] is False
+    assert found["verdict"] == "not usable"
     assert list(found["verdicts"]) == PARTS
     assert found["support"]["rows_experimental"] == 200
     assert found["coherence"]["named"][0]["excess"] == pytest.approx(0.35)

@@ -28,6 +28,11 @@ ANSWER = [
     "support_experimental",
     "support_observational",
     "status",
+    "basis",
+    "value_low",
+    "value_high",
+    "trial_lower",
+    "trial_upper",
 ]
 QUANTITIES = ["pns", "pn", "ps", "pd", "pe", "harm"]
 FIT = ["--treatment", "x", "--outcome", "y", "--model", "plug-in"]
@@ -97,9 +102,12 @@ def test_oracle_knows_random_populations_by_kind_and_seed(run):
 
 def test_the_default_is_a_table_for_people(sexes, run):
     lines = run("query", sexes, "sex=F").out.splitlines()
-    assert lines[0].split() == ANSWER
+    ends = ["lower", "upper", "lower_low", "lower_high", "upper_low", "upper_high"]
+    support = ["support_experimental", "support_observational", "status", "basis"]
+    assert lines[0].split() == ["query", *ends, *support, "value_low", "value_high"]  # nothing that is wholly empty
     assert set(lines[1]) == {"-", " "}
-    assert lines[2].split() == ["F", "0.279000", "0.279000", "2000", "2000", "ok"]
+    shown = lines[2].split()
+    assert shown[:3] + shown[7:11] == ["F", "0.279000", "0.279000", "2000", "2000", "ok", "rows"]
 
 
 def test_csv_keeps_every_digit(run):
@@ -114,7 +122,8 @@ def test_json_is_one_record_a_query_with_null_for_what_is_missing(towns, run):
     assert records[0]["lower"] is None
     assert records[0]["support_experimental"] == 0
     assert records[1]["support_experimental"] == 12
-    assert records[1]["lower_low"] is None
+    assert records[0]["lower_low"] is None
+    assert records[1]["trial_lower"] is None
 
 
 @pytest.mark.parametrize("command", ["oracle", "query"])
@@ -338,7 +347,7 @@ def test_results_go_to_stdout_and_messages_to_stderr(sexes, run, tmp_path):
     ended = run("query", sexes, "--queries", file, "--format", "csv")
     assert ended.out.splitlines()[0] == ",".join(["sex", "note", *ANSWER])
     assert "note" in ended.err
-    assert run("query", sexes).err == ""
+    assert run("query", sexes).err == "averaged over each table's own people: their rows are added up\n"
 
 
 HEAVY = ["numpy", "duckdb", "jax", "scipy", "sklearn", "matplotlib", "pandas", "narwhals"]

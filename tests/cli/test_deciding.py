@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 import pnsight
@@ -11,8 +14,10 @@ from quick_config import QUICK
 
 ANSWER = [
     *["lower", "upper", "lower_low", "lower_high", "upper_low", "upper_high"],
-    *["support_experimental", "support_observational", "status"],
+    *["support_experimental", "support_observational", "status", "basis"],
+    *["value_low", "value_high", "trial_lower", "trial_upper"],
 ]
+DECISIONS = ["decision", "decision_cautious"]
 AMOUNTS = ["spent", "treated", "guaranteed", "net", "best_case"]
 CSV = ["--format", "csv"]
 
@@ -40,7 +45,7 @@ def fitted(tmp_path_factory):
 
 def test_decide_prints_the_query_its_decision_and_its_answer(sexes, run):
     ended = run("decide", sexes, "sex=F", "sex=M", "", "--threshold", 0.4, *CSV)
-    assert ended.header == ["query", "decision", *ANSWER]
+    assert ended.header == ["query", *DECISIONS, *ANSWER]
     assert [row["decision"] for row in ended.rows] == ["not", "treat", "uncertain"]
     assert "treat if pns is at least 0.4" in ended.err
     assert "3 decisions: treat 1, not 1, uncertain 1" in ended.err
@@ -54,7 +59,7 @@ def test_decide_answers_spaces_files_and_other_quantities_as_query_does(sexes, r
     assert len(run("decide", sexes, "--space", "mask", *CSV).rows) == 3
     (tmp_path / "people.csv").write_text("person,sex,decision\nann,F,old\nbo,,old\n")
     ended = run("decide", sexes, "--queries", tmp_path / "people.csv", *CSV)
-    assert ended.header == ["person", "sex", "decision_given", "query", "decision", *ANSWER]
+    assert ended.header == ["person", "sex", "decision_given", "query", *DECISIONS, *ANSWER]
     harm = run("decide", sexes, "M", "--quantity", "harm", "--threshold", 0.2, *CSV)
     assert harm.rows[0]["decision"] == "treat"
 
@@ -68,7 +73,8 @@ def test_without_an_answer_the_decision_is_empty(run, tmp_path):
 
 def test_decide_in_words(sexes, run):
     assert run("decide", sexes, "M", "--words", "--threshold", 0.4).out == (
-        "M: treat: pns is at least 0.490, not below 0.4.\n"
+        "M: treat: pns is at least 0.490, not below 0.4, and the 90% interval of that bound reaches 0.462, on the same "
+        "side (rows: 2,000 experimental, 2,000 observational).\n"
     )
 
 
@@ -108,6 +114,57 @@ def test_cautious_decisions_heed_the_level(fitted, run):
     assert uncertain[0] < uncertain[1] < uncertain[2]
 
 
+def test_the_cautious_decision_stands_beside_the_plain_one(fitted, run):
+    asked = ["decide", fitted, "--space", "observed", "--threshold", 0.4, *CSV]
+    plain, careful = run(*asked).rows, run(*asked, "--cautious").rows
+    assert [row["decision_cautious"] for row in plain] == [row["decision"] for row in careful]
+    assert [row["decision_cautious"] for row in careful] == [row["decision"] for row in careful]
+    assert any(row["decision"] != row["decision_cautious"] for row in plain)
+
+
+def test_without_intervals_the_cautious_decision_is_empty(sexes, run, monkeypatch):
+    monkeypatch.setattr(pnsight.PlugIn, "noise_given", lambda *given: None)
+    assert [row["decision_cautious"] for row in run("decide", sexes, "F", "M", *CSV).rows] == ["", ""]
+
+
+@pytest.fixture
+def guessing(sexes, monkeypatch):
+    """Of women it is said that nobody like them was seen."""
+    compute = pnsight.PlugIn.compute_bounds
+
+    def saying(self, codes, estimand):
+        basis = np.where(codes[:, 0] == 0, "extrapolated", "rows")
+        return replace(compute(self, codes, estimand), basis=basis)
+
+    monkeypatch.setattr(pnsight.PlugIn, "compute_bounds", saying)
+    return sexes
+
+
+def test_an_extrapolated_answer_is_decided_on_only_if_asked_for(guessing, run):
+    ended = run("decide", guessing, "F", "M", "--threshold", 0.25, *CSV)
+    assert [(row["decision"], row["basis"], row["status"]) for row in ended.rows] == [
+        ("", "extrapolated", "ok"),
+        ("treat", "rows", "ok"),
+    ]
+    assert float(ended.rows[0]["lower"]) == pytest.approx(0.279)
+    assert "no decision for 1 of 2 queries: extrapolated: nobody like this was seen" in ended.err
+    asked = run("decide", guessing, "F", "M", "--threshold", 0.25, "--extrapolate", *CSV)
+    assert [row["decision"] for row in asked.rows] == ["treat", "treat"]
+    assert "extrapolated" not in asked.err
+
+
+def test_a_budget_and_a_question_go_by_that_too(guessing, run):
+    assert [row["query"] for row in run("select", guessing, "--budget", 1, *CSV).rows] == ["M"]
+    assert [row["query"] for row in run("select", guessing, "--budget", 1, "--extrapolate", *CSV).rows] == ["M", "F"]
+    asked = ["ask", guessing, "", "--threshold", 0.25, "--levels", *CSV]
+    assert [row["decision"] for row in run(*asked).rows] == ["", "treat"]
+    assert [row["decision"] for row in run(*asked, "--extrapolate").rows] == ["treat", "treat"]
+
+
+def test_on_the_screen_the_basis_stands_beside_the_answer(guessing, run):
+    assert run("query", guessing, "F").out.splitlines()[0].split()[-4:-2] == ["status", "basis"]
+
+
 # --- ask ------------------------------------------------------------------------------------------------
 
 
@@ -121,13 +178,13 @@ def test_ask_says_which_question_is_worth_asking(sexes, run):
 
 def test_ask_shows_the_decision_after_each_answer(sexes, run):
     ended = run("ask", sexes, "", "--threshold", 0.4, "--levels", *CSV)
-    assert ended.header == ["covariate", "level", "probability", "query", "decision", *ANSWER]
+    assert ended.header == ["covariate", "level", "probability", "query", *DECISIONS, *ANSWER]
     assert [(row["level"], row["decision"]) for row in ended.rows] == [("F", "not"), ("M", "treat")]
 
 
 def test_ask_shows_the_decision_without_what_is_known(fitted, run):
     ended = run("ask", fitted, "1101001110", "--without", *CSV)
-    assert ended.header == ["left_open", "query", "decision", *ANSWER]
+    assert ended.header == ["left_open", "query", *DECISIONS, *ANSWER]
     assert [row["query"] for row in ended.rows] == pnsight.queries.lattice.profile_and_parents("1101001110")
 
 

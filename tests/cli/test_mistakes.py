@@ -213,6 +213,21 @@ MISTAKES = {
     "weights of zero": (f"fit weightless.csv {WEIGHED} {FIT}", ["experimental", "weight zero"]),
     "weight that is nowhere": (f"fit people.csv --covariates sex --weight ww {FIT}", ["'ww'", "Did you mean 'w'?"]),
     "weight is treatment": (f"fit people.csv --weight drug {FIT}", ["treatment and weight", "'drug'"]),
+    "two kinds of weight": (
+        f"fit people.csv {WEIGHED} --survey-weight p {FIT}",
+        ["--weight w and --survey-weight p", "expected one of them"],
+    ),
+    "negative survey weight": (
+        f"fit negative.csv --covariates sex --survey-weight w {FIT}",
+        ["survey weight column 'w'", "holds -2", "zero or more"],
+    ),
+    "survey weight left blank": (
+        "check unweighed.csv --covariates sex --survey-weight w --treatment drug --outcome well",
+        ["'w'", "no number in 16 rows"],
+    ),
+    "cluster that is nowhere": (f"fit people.csv --cluster ww {FIT}", ["'ww'", "Did you mean 'w'?"]),
+    "cluster is outcome": (f"fit people.csv --cluster well {FIT}", ["outcome and cluster", "'well'"]),
+    "cluster is covariate": (f"fit people.csv --covariates sex,w --cluster w {FIT}", ["'w'", "covariate too"]),
     "weight is covariate": (f"fit people.csv --covariates sex,w --weight w {FIT}", ["'w'", "covariate too"]),
     "sure assignment": (f"fit certain.csv {CHANCES} {FIT}", ["'p'", "holds 1", "below 1"]),
     "impossible assignment": (f"fit impossible.csv {CHANCES} {FIT}", ["'p'", "holds 1.5"]),
@@ -327,7 +342,7 @@ MISTAKES = {
     "model description cut short": ("query cut", ["'cut'", "model.json"]),
     "model description lacking a part": ("query lacking", ["lacking"]),
     "model of a later format": ("query later", ["'later'", "format 99", "fit the model again"]),
-    "model of the first format": ("query first", ["'first'", "format 1", "reads format 2", "fit the model again"]),
+    "model of the first format": ("query first", ["'first'", "format 1", "reads format 3", "fit the model again"]),
     "model without arrays": ("query arrayless", ["arrayless", "cannot be read"]),
     "model arrays cut short": ("query short", ["short", "cannot be read"]),
     # options
@@ -341,7 +356,6 @@ MISTAKES = {
     "level of nothing": ("query model --level 0", ["--level", "between 0 and 1"]),
     "level of nothing, cautiously": ("select model --budget 0.1 --cautious --level 0", ["--level", "between 0 and 1"]),
     # decisions
-    "caution without intervals": ("decide model --cautious", ["--cautious", "response-types"]),
     "threshold that is no number": ("decide model --threshold nan", ["threshold", "nan"]),
     "words in a format": ("decide model --words --format csv", ["--words", "--format csv"]),
     "decide query and space": ("decide model sex=Male --space exact", ["queries and --space", "use one"]),

@@ -8,6 +8,7 @@ import os
 import pytest
 
 import pnsight
+from cases import LALONDE, write_case
 
 
 def test_a_page_is_written_whole_and_nothing_else(model, run, tmp_path):
@@ -88,3 +89,19 @@ def test_a_report_that_cannot_be_written_leaves_the_old_one(model, run, attempt,
     assert "No space left" in ended.err
     assert out.read_bytes() == before
     assert [path.name for path in tmp_path.iterdir() if path.name.endswith(".tmp")] == []
+
+
+def test_the_trial_alone_is_reported_and_decisions_can_be_plain(run, tmp_path):
+    run(
+        *["fit", *write_case(LALONDE, tmp_path), "--treatment", "x", "--outcome", "y"],
+        *["--model", "plug-in", "--out", tmp_path / "model"],
+    )
+    both, alone = (
+        json.loads(run("report", tmp_path / "model", "--threshold", 0.05, "--format", "json", *more).out)
+        for more in ([], ["--trial-alone", "--plain"])
+    )
+    assert both["check"]["verdict"] == "not usable"
+    assert both["everyone"][0]["answer"]["decision"] == ""
+    assert both["everyone"][0]["answer"]["trial_lower"] == pytest.approx(0.078, abs=5e-4)
+    assert alone["everyone"][0]["answer"]["decision"] == "treat"
+    assert (alone["trial_alone"], alone["cautious"]) == (True, False)

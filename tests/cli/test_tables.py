@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from cluster_trials import household_trial
 
 import pnsight
 from cases import write_csv
@@ -114,3 +116,21 @@ def test_names_of_covariates_may_stand_apart(run, tmp_path):
     table = write_csv(tmp_path / "t.csv", "a,b,c,x,y", [f"1,1,1,{x},{y}" for x in (0, 1) for y in (0, 1)])
     fitted(run, tmp_path, table, "--covariates", "a, b")
     assert pnsight.load(tmp_path / "model").schema.names == ("a", "b")
+
+
+def test_survey_weights_and_clusters_on_the_command_line(run, tmp_path):
+    trial, registry = household_trial(300, seed=1), household_trial(400, seed=2)
+    trial.assign(w=np.arange(len(trial)) % 7 + 1).to_csv(tmp_path / "trial.csv", index=False)
+    registry.to_csv(tmp_path / "registry.csv", index=False)
+    tables = [tmp_path / "trial.csv", tmp_path / "registry.csv"]
+    how = ["--survey-weight", "w", "--cluster", "household", "--covariates", "sex"]
+    study = pnsight.read_study(
+        *tables, treatment="x", outcome="y", survey_weight="w", cluster="household", covariates=["sex"]
+    )
+    first, second = (f"{one.effective_rows:,.0f}" for one in study.design.tables)
+    for command in (["check"], ["fit", "--model", "plug-in", "--out", tmp_path / "model"]):
+        ended = run(command[0], *tables, "--treatment", "x", "--outcome", "y", *how, *command[1:])
+        assert f"experimental rows weigh unequally, come in 300 clusters and are worth {first}" in ended.err
+        assert f"observational rows come in 400 clusters and are worth {second}" in ended.err
+        assert "rows of the observational table count once each: it has no column 'w'" in ended.err
+    assert pnsight.load(tmp_path / "model").study.design == study.design

@@ -17,6 +17,13 @@ def fitted() -> pnsight.ResponseTypeModel:
 
 
 @pytest.fixture(scope="module")
+def without_intervals() -> pnsight.ResponseTypeModel:
+    """The same model without intervals."""
+    study = populations.get("mediator").sample(experimental=20_000, observational=20_000, seed=1)
+    return pnsight.ResponseTypeModel(intervals=False, config=QUICK).fit(study)
+
+
+@pytest.fixture(scope="module")
 def plug_in() -> pnsight.PlugIn:
     """The same population, each query by its own rows."""
     study = populations.get("mediator").sample(experimental=20_000, observational=20_000, seed=1)

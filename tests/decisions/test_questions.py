@@ -39,9 +39,10 @@ def test_the_answers_to_a_question_have_probabilities_that_add_up_to_one(fitted,
 
 
 @pytest.mark.parametrize("query", ["", "z4=1,z9=0", "110100111X"])
-def test_mixing_the_laws_of_the_answers_by_their_probabilities_gives_the_law_of_the_query(fitted, query):
-    found, whole = ask(fitted, query), fitted.law(query)
-    parts: Law = fitted.law(list(found.after.answers.queries))
+def test_mixing_the_laws_of_the_answers_by_their_probabilities_gives_the_law_of_the_query(without_intervals, query):
+    """As the model learned them; in a model with intervals a group's own rows move the group's law besides."""
+    found, whole = ask(without_intervals, query), without_intervals.law(query)
+    parts: Law = without_intervals.law(list(found.after.answers.queries))
     for name in set(found.covariate):
         asked = np.array([covariate == name for covariate in found.covariate])
         mixed = parts[asked].mix(found.probability[asked][None])

@@ -73,9 +73,9 @@ def test_a_models_cautious_decisions_are_among_its_plain_ones(fitted, threshold)
     assert (cautious.decision[changed] == "uncertain").all()
 
 
-def test_caution_needs_intervals(plug_in):
+def test_caution_needs_intervals(without_intervals):
     with pytest.raises(ModelError, match="response-types"):
-        decide(plug_in, "", cautious=True)
+        decide(without_intervals, "", cautious=True)
 
 
 def test_a_threshold_must_be_a_number():
@@ -100,7 +100,7 @@ def test_the_ends_of_the_scale_are_thresholds_and_a_cost_may_be_any():
 
 def test_the_decision_stands_beside_the_query_and_before_its_answer(plug_in):
     found = decide(plug_in, ["", "1101001110"], 0.4)
-    assert list(found.columns())[:4] == ["query", "decision", "lower", "upper"]
+    assert list(found.columns())[:5] == ["query", "decision", "decision_cautious", "lower", "upper"]
     assert found.columns()["decision"] == ["uncertain", ""]
     assert found.notes[-1] == Note("decisions_counted", {"treat": 0, "not_": 0, "uncertain": 1, "unanswered": 1})
     assert "treat if pns is at least 0.4" in repr(found)
@@ -134,8 +134,9 @@ def test_the_decision_stands_beside_the_query_and_before_its_answer(plug_in):
         ),
     ],
 )
-def test_a_decision_in_words_gives_its_reason(table, cautious, sentence):
-    assert decided(table, cautious=cautious).words() == [sentence]
+def test_a_decision_in_words_gives_its_reason_and_its_rows(table, cautious, sentence):
+    rows = " (rows: 1 experimental, 1 observational)."
+    assert decided(table, cautious=cautious).words() == [sentence.removesuffix(".") + rows]
 
 
 def test_nobody_named_is_everyone():

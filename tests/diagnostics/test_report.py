@@ -15,7 +15,7 @@ from pnsight import simulation as populations
 from pnsight.diagnostics.run_check import LOOKS
 from strategies import relabelled, studies
 
-PARTS = ["support", "balance", "shift", "coherence"]
+PARTS = ["support", "balance", "shift", "coherence", "overlap", "coding", "columns"]
 
 
 @pytest.fixture(scope="module")
@@ -32,12 +32,17 @@ def test_good_tables_are_usable(good):
     assert good.ok
     assert list(good.verdicts) == PARTS
     assert {verdict.status for verdict in good.verdicts.values()} == {"ok"}
+    assert (good.verdict, good.warnings) == ("usable", ())
+    assert good.details()["verdict"] == "usable"
     assert str(good).startswith("Usable.\n")
 
 
 def test_contradicting_tables_are_not(bad):
     where = contradicting_study(0.1, 100_000, 1, others=2)[0]
     assert not bad.ok
+    assert bad.verdict == bad.details()["verdict"] == "not usable"
+    assert {note.kind for note in bad.warnings} >= {"no_population_fits", "contradiction"}
+    assert bad.details()["warnings"] == [note.plain() for note in bad.warnings]
     assert bad.verdicts["coherence"].status == "failed"
     assert bad.conclusion.values["failed"] == ("coherence",)
     assert bad.summary.startswith("Not usable as it is: coherence failed")
@@ -53,12 +58,14 @@ def test_a_warning_leaves_the_tables_usable():
     assert found.ok
     assert found.conclusion.values == {"failed": (), "warned": ("support",)}
     assert found.summary == "Usable, with 1 warning (support)."
+    assert found.verdict == "usable with warnings"
+    assert [note.kind for note in found.warnings] == ["support"]
 
 
 def test_an_experiment_alone_has_the_parts_that_apply(good):
     study = populations.get("mediator").sample(100_000, 1, seed=1).with_tables(observational=None)
     found = pnsight.check(study)
-    assert list(found.verdicts) == ["support", "balance"]
+    assert list(found.verdicts) == ["support", "balance", "overlap", "columns"]
     assert found.ok
     assert set(found.looks()["part"]) == {"balance"}
     assert found.details()["coherence"] is None

@@ -7,6 +7,7 @@ from collections import defaultdict
 from functools import partial
 
 import numpy as np
+import pandas
 import pytest
 
 from engine_tables import ENGINES, as_spark
@@ -35,6 +36,8 @@ def people(rows: int, seed: int, doses: tuple[int, ...]) -> dict[str, list]:
         "y": [None if i % 31 == 0 else int(value) for i, value in enumerate(rng.integers(0, 2, rows))],
         "pressure": [float(value) for value in rng.normal(140, 20, rows).round(3)],
         "weight": [int(value) for value in rng.integers(0, 4, rows)],
+        "worth": [float(value) for value in rng.choice([0.5, 1.25, 3.0], rows)],
+        "ward": [None if i % 41 == 0 else f"ward {value}" for i, value in enumerate(rng.integers(0, 60, rows))],
         "chance": [0.25 if town == "Aix" else 0.5 for town in towns],
     }
 
@@ -120,6 +123,23 @@ READINGS = {
 }
 
 
+SAMPLED = {"covariates": [SEX, DOSE], "missing": "drop", "survey_weight": "worth", "cluster": "ward"}
+
+
+def by_hand_sampled():
+    """Weights over their mean in each table; rows without outcome or sex are not used."""
+    used = [
+        [w for w, y, sex in zip(table["worth"], table["y"], table[SEX], strict=True) if None not in (y, sex)]
+        for table in (TRIAL, REGISTRY)
+    ]
+    means = dict(zip((True, False), map(np.mean, used), strict=True))
+
+    def profile_of(person):
+        return None if person[SEX] is None else (person[SEX], label(person[DOSE]))
+
+    return counted((TRIAL, REGISTRY), profile_of, lambda person, randomised: person["worth"] / means[randomised])
+
+
 def by_profile(study):
     named = [tuple(c.levels[k] for c, k in zip(study.schema.covariates, row, strict=True)) for row in study.profiles]
     return dict(zip(named, study.counts.tolist(), strict=True))
@@ -143,3 +163,16 @@ def test_the_same_study_from_every_engine(engine, reading, request, tmp_path):
     for role, table in dropped:
         lost = sum(w if weigh else 1 for y, w in zip(table["y"], table["weight"], strict=True) if y is None)
         assert study.dropped[rows_without_treatment_or_outcome(role)] == lost
+
+
+@pytest.mark.parametrize("engine", [*ENGINES, "Spark"])
+def test_survey_weights_and_clusters_are_the_same_from_every_engine(engine, request, tmp_path):
+    build = partial(as_spark, request.getfixturevalue("spark")) if engine == "Spark" else ENGINES[engine]
+    trial, registry = (build(t, tmp_path / name) for name, t in (("trial", TRIAL), ("registry", REGISTRY)))
+    study = read_study(trial, registry, treatment="x", outcome="y", **SAMPLED)
+    expected = by_hand_sampled()
+    for profile, counts in by_profile(study).items():
+        assert counts == pytest.approx(expected[profile], rel=1e-12)
+    plain = read_study(pandas.DataFrame(TRIAL), pandas.DataFrame(REGISTRY), treatment="x", outcome="y", **SAMPLED)
+    assert study.design == plain.design
+    np.testing.assert_array_equal(study.design.folds, plain.design.folds)

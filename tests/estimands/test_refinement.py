@@ -97,3 +97,43 @@ def test_refining_tells_more_where_profiles_differ():
     population = populations.get("tree:1")
     plain, inner = population.bounds(""), population.bounds("", refine="covariates")
     assert inner.upper[0] - inner.lower[0] < 0.9 * (plain.upper[0] - plain.lower[0])
+
+
+# --- how what profiles bring moves with their law -------------------------------------------------------
+
+
+@pytest.mark.parametrize("quantity", ALL)
+@given(types=type_shares(rows=2))
+def test_what_a_profile_brings_bends_away_from_its_derivatives(quantity, types):
+    """Lower ends are convex in the law and upper ends concave; the probability conditioned on is linear."""
+    question = asking(quantity, payoffs_of(quantity), refine="covariates")
+    here, there = of_types(types[:1]), of_types(types[1:])
+    lower, upper, event = question.profile_terms(there)[0]
+    slopes = question.profile_gradients(here)[0]
+    assert slopes.shape == (3, TWO_BY_TWO.n_cells)
+    straight = question.profile_terms(here)[0] + slopes @ (there.cells - here.cells)[0]
+    slack = 1e-9 * max(1, *map(abs, question.span))
+    assert lower >= straight[0] - slack
+    assert upper <= straight[1] + slack
+    assert event == pytest.approx(straight[2], abs=slack)
+
+
+@pytest.mark.parametrize("refine", ["none", "covariates"])
+@pytest.mark.parametrize("quantity", ALL)
+def test_derivatives_follow_what_exogeneity_makes_of_a_law(quantity, refine):
+    """Between laws so near that the same functions of it are the largest, for nearly every one of a thousand."""
+    rng, rows, step = np.random.default_rng(0), np.array([500.0, 300.0, 2000.0]), 1e-4
+    question = asking(quantity, payoffs_of(quantity), "exogenous", refine)
+    types = rng.dirichlet(np.full(8, 3.0), size=1000)
+    near = (1 - step) * types + step * rng.dirichlet(np.ones(8), size=1000)
+    here, there = of_types(types), of_types(near)
+    moved = np.einsum("ptc,pc->pt", question.profile_gradients(here, rows), there.cells - here.cells)
+    found = question.profile_terms(there, rows) - question.profile_terms(here, rows)
+    span = max(1, *map(abs, question.span))
+    assert (np.abs(found - moved) <= 10 * span * step**2).all(axis=1).mean() > 0.99
+    assert np.abs(found).max() > 0.1 * step
+
+
+def test_without_refinement_and_exogeneity_a_profile_brings_its_law():
+    law = of_types(np.full((3, 8), 1 / 8))
+    np.testing.assert_array_equal(asking("pns").profile_gradients(law), np.stack([np.eye(8)] * 3))

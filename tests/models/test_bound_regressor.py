@@ -142,6 +142,12 @@ def test_another_quantity_than_the_fitted_one_is_refused(trained):
         trained.bounds("", quantity="pn")
 
 
+@pytest.mark.parametrize("asked", ["simultaneous", "median_unbiased"])
+def test_what_goes_by_standard_errors_is_refused(trained, asked):
+    with pytest.raises(QueryError, match=rf"\({asked}=True\) goes by how far bounds stray.*fit a plug-in"):
+        trained.bounds("", **{asked: True})
+
+
 def test_a_quantity_of_its_own_is_learned(study):
     model = MaskMLP(quantity="harm", min_rows=100, validation="queries", epochs=100).fit(study)
     assert model.bounds("").quantity == "harm"

@@ -64,16 +64,16 @@ PROFILES = lattice.all_profiles(SCHEMA)
 
 
 def setting(rows, stray=0.02, seed=0):
-    """A truth, laws with fits that stray from them, held-out rows drawn from the truth, and subpopulations."""
+    """A true law, laws with fits that stray from them, held-out rows drawn from the truth, and subpopulations."""
     rng = np.random.default_rng(seed)
-    true = rng.dirichlet(np.full(8, 3.0), size=8)
-    law = np.broadcast_to(true, (16, 8, 8))
-    fit = np.abs(true + rng.normal(scale=stray, size=(16, 8, 8)))
-    studies = np.stack([law, *[fit / fit.sum(axis=2, keepdims=True)] * 2], axis=1)
-    cells = true @ TWO_BY_TWO.incidence.T
+    types = rng.dirichlet(np.full(8, 3.0), size=8)
+    fit = np.abs(types + rng.normal(scale=stray, size=(16, 8, 8)))
+    fit /= fit.sum(axis=2, keepdims=True)
+    true = TWO_BY_TWO.cell_probabilities(types)
+    studies = np.stack([np.broadcast_to(true, (16, 8, 8)), *[TWO_BY_TWO.cell_probabilities(fit)] * 2], axis=1)
     held_out = []
     for _ in range(2):
-        blocks = [rng.multinomial(rows, c / c.sum(axis=1, keepdims=True)) for c in np.split(cells, [2, 4], axis=1)]
+        blocks = [rng.multinomial(rows, c / c.sum(axis=1, keepdims=True)) for c in np.split(true, [2, 4], axis=1)]
         held_out.append(np.concatenate(blocks, axis=1).astype(float))
     return true, studies, held_out, random_subpopulations(PROFILES, np.ones(8), rng, SUBPOPULATIONS)
 

@@ -260,22 +260,3 @@ def test_the_same_generator_gives_the_same_law():
     rows = counted(schema, np.arange(1.0, 7), 400, seed=0)
     (one,), (other,) = fitted(schema, rows, seed=3), fitted(schema, rows, seed=3)
     np.testing.assert_array_equal(whole_law(one, schema), whole_law(other, schema))
-
-
-# --- other counts of the same profiles ------------------------------------------------------------------
-
-
-def test_given_other_counts_the_choices_stay_and_the_shares_follow():
-    schema = schema_of(2, 2, 3)
-    profiles = lattice.all_profiles(schema)
-    law = CovariateDistribution(
-        np.full(12, 1 / 12), 0.3, random_classes(schema.shape, 2, np.random.default_rng(0)), True, {2: -1.0}
-    )
-    agree = profiles[:, 0] == profiles[:, 1]
-    counts = np.where(agree, 95.0, 5.0)
-    found = law.refit(profiles, counts)
-    assert (found.empirical_weight, found.pooled, found.scores) == (law.empirical_weight, law.pooled, law.scores)
-    assert found.smooth.category_probabilities.shape == law.smooth.category_probabilities.shape
-    np.testing.assert_allclose(found.empirical, counts / counts.sum())
-    # Two classes can hold two covariates that agree: the classes follow the new counts, too.
-    assert found.smooth.mass(profiles)[~agree].sum() == pytest.approx(0.05, abs=0.02)

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cluster_trials import household_trial
+from safetensors.numpy import load_file
 
 import pnsight
 import web_models
@@ -43,6 +45,13 @@ def nobody_described() -> Study:
     return Study.from_tables(Schema(), np.zeros((1, 0), np.int32), np.array([WOMEN.experimental], float), None)
 
 
+def clustered_study() -> Study:
+    trial = household_trial(40, seed=1)
+    registry = trial.assign(w=np.random.default_rng(1).exponential(size=len(trial)) + 0.1)
+    how = {"cluster": "household", "survey_weight": "w", "covariates": ["old", "sex"]}
+    return pnsight.read_study(trial, registry, treatment="x", outcome="y", **how)
+
+
 STUDIES = {
     "sampled": lambda: populations.get("mediator").sample(3_000, 3_000, seed=1),
     "words": lambda: words_study(
@@ -50,6 +59,7 @@ STUDIES = {
     ),
     "experiment alone": lambda: words_study().with_tables(observational=None),
     "no covariates": nobody_described,
+    "sampled in clusters": lambda: clustered_study(),
 }
 
 
@@ -71,11 +81,47 @@ def test_the_study_survives_whole(kind, tmp_path):
     pnsight.save(PlugIn().fit(study), tmp_path / "model")
     loaded = pnsight.load(tmp_path / "model")
     assert isinstance(loaded, PlugIn)
-    for name in ("schema", "treatment", "outcome", "treated", "success", "dropped", "ignored", "notes"):
+    for name in ("schema", "treatment", "outcome", "treated", "success", "dropped", "ignored", "notes", "design"):
         assert getattr(loaded.study, name) == getattr(study, name)
     np.testing.assert_array_equal(loaded.study.profiles, study.profiles)
     np.testing.assert_array_equal(loaded.study.counts, study.counts)
     assert (loaded.study.observational is None) == (study.observational is None)
+
+
+def test_folds_are_not_stored(tmp_path):
+    study = clustered_study()
+    assert study.design.folds is not None
+    pnsight.save(PlugIn().fit(study), tmp_path)
+    assert pnsight.load(tmp_path).study.design.folds is None
+    (arrays,) = tmp_path.glob("*.safetensors")
+    assert set(load_file(arrays)) == {"profiles", "counts"}
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "said"),
+    [
+        ("row_worth", [1.0], "row_worth is .1.0.; expected"),
+        ("row_worth", [1.0, -1.0, 1.0], "row_worth is .*; expected"),
+        ("arm_worth", [1.0], "arm_worth is .1.0.; expected"),
+        ("tables", [{"table": "experimental"}], "tables.0.rows is missing"),
+    ],
+)
+def test_a_design_that_does_not_fit_the_study_is_refused(part, value, said, tmp_path):
+    pnsight.save(PlugIn().fit(clustered_study()), tmp_path)
+    study = json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))["study"]
+    study["design"][part] = value
+    changed(tmp_path, study=study)
+    with pytest.raises(ModelError, match=said):
+        pnsight.load(tmp_path)
+
+
+def test_a_design_of_another_table_is_refused(tmp_path):
+    pnsight.save(PlugIn().fit(clustered_study()), tmp_path)
+    study = json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))["study"]
+    study["design"]["tables"][0]["table"] = "survey"
+    changed(tmp_path, study=study)
+    with pytest.raises(ModelError, match="about the tables survey, which the study has not"):
+        pnsight.load(tmp_path)
 
 
 def test_a_model_is_one_json_and_one_safetensors_file(tmp_path):
@@ -203,7 +249,7 @@ def test_a_json_that_is_not_a_models_is_refused(content, folder):
 def test_another_version_of_the_format_is_refused_with_what_to_do(folder):
     for version in (1, 99):
         changed(folder, format_version=version, pnsight_version="9.9")
-        said = rf"has format {version}, this pnsight .* reads format 2; fit the model again.*9\.9"
+        said = rf"has format {version}, this pnsight .* reads format 3; fit the model again.*9\.9"
         with pytest.raises(ModelError, match=said):
             pnsight.load(folder)
 
@@ -213,7 +259,7 @@ def test_a_model_of_the_first_form_is_refused_with_the_advice_to_fit_it_again(fo
     with pytest.raises(ModelError) as refused:
         pnsight.load(folder)
     assert str(refused.value) == (
-        f"model {str(folder)!r} has format 1, this pnsight {pnsight.__version__} reads format 2; fit the model again."
+        f"model {str(folder)!r} has format 1, this pnsight {pnsight.__version__} reads format 3; fit the model again."
     )
 
 
@@ -223,7 +269,8 @@ def test_a_stored_model_says_how_it_represents_its_profiles(name, tmp_path):
     pnsight.save(model, tmp_path)
     description = json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))
     learned = description["learned"]
-    assert (learned["representation"], learned["members_per_simulation"]) == ("enumerated", 3)
+    assert (learned["representation"], learned["trial"]) == ("enumerated", None)
+    assert len(learned["decay"]) == len(model.structure.groups)
     assert pnsight.load(tmp_path).config == model.config
     learned["representation"] = "sampled"
     changed(tmp_path, learned=learned)
@@ -280,8 +327,8 @@ DAMAGED = {
     "a note in words": (("study", "notes"), ["rows are few"], r"notes\.0 is 'rows are few'; expected an object"),
     "an unknown note": (("warnings",), [REMARK | {"kind": "rumour"}], "no note is of kind 'rumour'"),
     "a note without its values": (("warnings",), [REMARK | {"values": {}}], "KeyError: 'text'"),
-    "a truth for a version": (("format_version",), True, "has format True, this pnsight .* reads format 2"),
-    "a word for a version": (("format_version",), "2", "has format '2', this pnsight .* reads format 2"),
+    "a truth for a version": (("format_version",), True, "has format True, this pnsight .* reads format 3"),
+    "a word for a version": (("format_version",), "3", "has format '3', this pnsight .* reads format 3"),
     "nothing withheld": (("study", "withheld"), {"min_cell": 5, "rows": [1]}, "rows is .1.; expected a list of 2"),
 }
 

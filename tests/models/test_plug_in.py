@@ -25,10 +25,11 @@ WHOLE = ("pns", "harm")
 
 @given(study=studies(experiment_alone=None), data=st.data())
 def test_bounds_are_the_formulas_at_the_querys_own_rows(study, data):
+    """As computed; what is answered has none of those that the tables contradict each other about."""
     codes = data.draw(codes_of(study.schema))
     model = PlugIn().fit(study)
     for quantity in QUANTITIES if study.observational is not None else WHOLE:
-        answer = model.bounds(codes, quantity)
+        answer = model.compute_bounds(codes, model.estimand(quantity))
         for row, query in enumerate(codes):
             covered = ((query == OPEN) | (study.profiles == query)).all(axis=1)
             experimental = study.experimental[covered].sum(axis=0, keepdims=True)
@@ -49,7 +50,19 @@ def test_answers_never_cross_and_are_absent_where_the_status_is_not_ok(study):
     assert np.all((answer.lower[ok] >= 0) & (answer.lower[ok] <= answer.upper[ok]) & (answer.upper[ok] <= 1))
     assert np.isnan(answer.lower[~ok]).all()
     assert np.isnan(answer.upper[~ok]).all()
-    assert set(answer.status) <= {"ok", "incoherent", "undefined"}
+    assert set(answer.status) <= {"ok", "incoherent", "undefined", "contradicted"}
+
+
+@given(study=studies(), quantity=st.sampled_from(sorted(QUANTITIES)))
+def test_an_answer_is_what_was_computed_unless_the_tables_contradict_each_other(study, quantity):
+    model, codes = PlugIn().fit(study), lattice.all_queries(study.schema)
+    answer, computed = model.bounds(codes, quantity), model.compute_bounds(codes, model.estimand(quantity))
+    refused = model.contradicted(codes)
+    assert (answer.status[refused] == "contradicted").all()
+    assert np.isnan([answer.lower[refused], answer.upper[refused]]).all()
+    np.testing.assert_array_equal(answer.status[~refused], computed.status[~refused])
+    np.testing.assert_array_equal(answer.lower[~refused], computed.lower[~refused])
+    np.testing.assert_array_equal(answer.upper[~refused], computed.upper[~refused])
 
 
 @pytest.mark.parametrize("quantity", QUANTITIES)
@@ -172,7 +185,8 @@ def test_adding_up_rows_and_mixing_profiles_agree_on_exact_queries(population):
     study = model_of(*UNEVEN).study
     rows = PlugIn().fit(study).bounds(["F", "M"])
     profiles = PlugIn(mix="profiles", population=population).fit(study).bounds(["F", "M"])
-    assert rows.columns() == profiles.columns()
+    for name, values in rows.columns().items():
+        assert profiles.columns()[name] == pytest.approx(values)
 
 
 @given(study=studies(experiment_alone=None), data=st.data())
@@ -236,3 +250,147 @@ def test_what_it_was_given_is_what_it_is_saved_with():
 def test_choices_that_make_no_sense_are_refused(how, message):
     with pytest.raises(ModelError, match=message):
         PlugIn(**how).fit(sparse(0.04))
+
+
+# --- intervals ----------------------------------------------------------------------------------------------
+
+ENDS = ("lower", "upper")
+COHERENT = [[64, 16, 24, 56], [30, 70, 20, 80]], [[30, 10, 15, 25], [15, 35, 10, 40]]
+ASKED = {
+    "as it is": {},
+    "conditional": {"quantity": "pn"},
+    "benefit": {"payoffs": (100, -60, 0, -140)},
+    "refined": {"refine": "covariates"},
+    "refined and conditional": {"refine": "covariates", "quantity": "ps"},
+    "corrected": {"median_unbiased": True},
+    "together": {"simultaneous": True},
+}
+
+
+def answered(study: Study, codes, how: str = "rows", **asked):
+    """Answers whether or not the tables contradict each other."""
+    model = PlugIn(mix=how).fit(study)
+    return model.compute_bounds(codes, model.estimand(**asked))
+
+
+@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
+@given(study=studies(experiment_alone=None), how=st.sampled_from(["rows", "profiles"]))
+def test_intervals_hold_what_they_are_about_and_are_absent_without_an_answer(study, how, asked):
+    if study.observational is None and asked.get("quantity") in ("pn", "ps"):
+        return
+    answer = answered(study, lattice.all_queries(study.schema), how, **asked)
+    ok = answer.status == "ok"
+    least, most = (-140, 100) if "payoffs" in asked else (0, 1)
+    for end in ENDS:
+        low, high = answer.interval(end)
+        estimate = getattr(answer, end)
+        assert ((least <= low[ok]) & (low[ok] <= estimate[ok]) & (estimate[ok] <= high[ok]) & (high[ok] <= most)).all()
+        assert np.isnan(low[~ok]).all()
+        assert np.isnan(high[~ok]).all()
+    assert ((answer.value_low[ok] <= answer.lower[ok]) & (answer.upper[ok] <= answer.value_high[ok])).all()
+    assert np.isnan(answer.value_low[~ok]).all()
+    assert np.isnan(answer.value_high[~ok]).all()
+    assert answer.level == 0.9
+
+
+def test_the_interval_of_an_experiment_is_that_of_its_shares():
+    """From an experiment alone PNS is at most P(y_x), here 6 of 60: Agresti and Coull's interval at 90%."""
+    answer = model_of([[6, 54, 20, 80], [0, 0, 0, 0]]).bounds("F")
+    assert answer.upper[0] == 0.1
+    assert answer.upper_low[0] == pytest.approx(0.0504, abs=5e-5)
+    assert answer.upper_high[0] == pytest.approx(0.1841, abs=5e-5)
+
+
+def test_the_trial_alone_has_intervals_too():
+    study = model_of([[60, 40, 30, 70], [30, 70, 20, 80]], [[50, 50, 50, 50], [40, 60, 30, 70]]).study
+    alone = PlugIn().fit(study.with_tables(observational=None)).bounds(["", "F"])
+    found = PlugIn().fit(study).bounds(["", "F"], trial_alone=True)
+    assert found.columns() == alone.columns()
+    assert (found.lower_low < found.lower).all()
+
+
+def test_fewer_rows_make_longer_intervals_of_profiles_and_of_all():
+    many, few = (model_of(*(np.array(counts) * times for counts in COHERENT)).study for times in (25, 1))
+    for asked in ({}, {"refine": "covariates"}):
+        for how in ("rows", "profiles"):
+            wide, narrow = (answered(study, lattice.all_queries(ONE), how, **asked) for study in (few, many))
+            lengths = [answer.upper_high - answer.upper_low for answer in (wide, narrow)]
+            assert (lengths[0] > 3 * lengths[1]).all()
+
+
+def test_standardised_shares_count_as_many_rows_as_know_them_as_well():
+    """Two halves of the people, of whom the trial has 90 and 10 in an arm: 1 / (.25/90 + .25/10) rows, or 36."""
+    study = model_of([[18, 72, 18, 72], [2, 8, 2, 8]], [[500, 4500, 500, 4500]] * 2).study
+    profiles, rows = (PlugIn(mix=how).fit(study).bounds("") for how in ("profiles", "rows"))
+    assert profiles.upper[0] == rows.upper[0] == pytest.approx(0.2)  # P(y_x)
+    lengths = [answer.upper_high[0] - answer.upper_low[0] for answer in (profiles, rows)]
+    assert lengths[0] / lengths[1] == pytest.approx(np.sqrt(100 / 36), rel=0.1)
+
+
+def test_profiles_with_one_row_are_not_taken_for_certain():
+    """A hundred profiles with one row in each arm: every share is 0 or 1, and their mean as uncertain as 100 rows."""
+    schema = Schema((Covariate("site", tuple(map(str, range(100)))),))
+    codes = np.arange(100, dtype=np.int32)[:, None]
+    responds = np.arange(100) % 2 == 0
+    arm = np.stack([responds, ~responds], axis=1).astype(float)
+    study = Study.from_tables(schema, codes, np.concatenate([arm, arm[:, ::-1]], axis=1))
+    one, all_rows = (PlugIn(mix=how).fit(study).bounds("") for how in ("profiles", "rows"))
+    assert one.upper_high[0] - one.upper[0] == pytest.approx(all_rows.upper_high[0] - all_rows.upper[0], rel=0.05)
+
+
+def test_corrected_ends_lie_outside_the_others_and_say_so():
+    study = model_of(*COHERENT).study
+    plain, corrected = (PlugIn().fit(study).bounds(["F", "M", ""], median_unbiased=given) for given in (False, True))
+    assert (corrected.lower <= plain.lower).all()
+    assert (corrected.upper >= plain.upper).all()
+    assert (corrected.upper > plain.upper).any()
+    assert Note("median_unbiased") in corrected.notes
+    np.testing.assert_array_equal(corrected.lower_high, plain.lower_high)
+
+
+def test_intervals_that_hold_together_are_wider_the_more_there_are():
+    model = PlugIn().fit(model_of(*COHERENT).study)
+    alone, three, twice = (
+        model.bounds(queries, simultaneous=given)
+        for queries, given in ((["F", "M", ""], False), (["F", "M", ""], True), (["F", "M", "", "F"], True))
+    )
+    assert (three.upper_high > alone.upper_high).all()
+    np.testing.assert_array_equal(three.upper_high, twice.upper_high[:3])  # the same people count once
+    assert Note("simultaneous", {"answers": 3, "level": 0.9}) in three.notes
+    np.testing.assert_allclose(three.standard_error("upper"), alone.standard_error("upper"), rtol=0.1)
+
+
+def shares_held(population, rows, draws, least=100, **asked) -> dict[str, np.ndarray]:
+    """How often the intervals of each study hold the truth, over queries that have so many rows in each arm."""
+    codes = lattice.all_queries(population.schema)
+    truth = population.bounds(codes, **asked)
+    held: dict[str, list[float]] = {}
+    for seed in range(draws):
+        study = population.sample(*rows, seed=seed)
+        answer = answered(study, codes, **asked)
+        arms = study.structure.by_group(lattice.sum_over(study.schema, codes, study.profiles, study.counts))
+        some = (answer.status == "ok") & (arms[:, :2] >= least).all(axis=1)
+        for end in ENDS:
+            (low, high), value = answer.interval(end), getattr(truth, end)
+            held.setdefault(end, []).append(((low <= value + 1e-9) & (value <= high + 1e-9))[some].mean())
+            within = (answer.value_low <= value + 1e-9) & (value <= answer.value_high + 1e-9)
+            held.setdefault(f"value at {end}", []).append(within[some].mean())
+    return {name: np.array(found) for name, found in held.items()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("asked", "most"), [({}, 0.96), ({"quantity": "pn"}, 1.0), ({"refine": "covariates"}, 0.97)], ids=str
+)
+def test_intervals_hold_the_truth_as_often_as_they_say(asked, most):
+    """Over 27 queries each of 90 studies, whose queries overlap, so studies are counted and not answers.
+
+    The PN of many groups is 0 or 1 at an end, and then it is held nearly always.
+    """
+    found = [
+        shares_held(populations.random_population(kind, 3, covariates=3), (1200, 4000), draws=15, **asked)
+        for kind in populations.KINDS
+    ]
+    for name in found[0]:
+        shares = np.concatenate([each[name] for each in found])
+        assert 0.9 - 2 * shares.std() / np.sqrt(len(shares)) < shares.mean() < most, name

@@ -8,12 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from laws import of_types, p_xy, p_y_do_x, p_y_do_x0
+from laws import empirical_law, of_types, p_xy, p_y_do_x, p_y_do_x0
+from pnsight.data.law import Law
+from pnsight.data.structure import EXPERIMENTAL
 from pnsight.data.two_by_two import TWO_BY_TWO
 from pnsight.estimands import incompatibility
 from pnsight.models.resampling import split_counts
 from pnsight.models.response_types.config import ShrinkageConfig
-from pnsight.models.response_types.shrinkage import choose_prior_rows, log_likelihood, map_estimate
+from pnsight.models.response_types.shrinkage import choose_prior_rows, log_likelihood, map_estimate, types_of_law
+from strategies import any_laws, type_shares
 
 FINITE = ShrinkageConfig().prior_rows
 EVERY = (*FINITE, np.inf)
@@ -173,3 +176,62 @@ def test_the_scores_are_mean_held_out_likelihoods_and_the_best_is_chosen():
             for seen, fold in zip(training, held_out, strict=True)
         )
         assert score == pytest.approx((predicted / worth).sum() / worth.sum())
+
+
+# --- types of a law -------------------------------------------------------------------------------------
+
+EVEN = np.full((1, 8), 1 / 8)
+
+
+def law_of(types) -> np.ndarray:
+    return TWO_BY_TWO.cell_probabilities(types)
+
+
+@given(true=type_shares(), near=distributions(1))
+def test_types_with_a_law_that_some_population_has_have_that_law(true, near):
+    """Where types are absent, too; only at such edges is anything left of the sweeps that would still follow."""
+    np.testing.assert_allclose(law_of(types_of_law(near, law_of(true), TWO_BY_TWO)), law_of(true), atol=1e-3)
+
+
+@given(true=distributions(3))
+def test_within_the_edges_they_have_it_to_many_digits(true):
+    found = types_of_law(np.repeat(EVEN, 3, axis=0), law_of(true), TWO_BY_TWO)
+    np.testing.assert_allclose(law_of(found), law_of(true), atol=1e-5)
+
+
+@given(types=distributions(2))
+def test_types_that_have_the_law_already_are_left_alone(types):
+    np.testing.assert_allclose(types_of_law(types, law_of(types), TWO_BY_TWO), types, atol=1e-9)
+
+
+@given(law=any_laws(), near=distributions(1))
+def test_where_no_population_has_the_law_the_shares_of_the_experiment_are_kept(law, near):
+    types = types_of_law(near, law.cells, TWO_BY_TWO)
+    np.testing.assert_allclose(types.sum(axis=1), 1, atol=ROUNDING)
+    assert (types >= 0).all()
+    found = Law(TWO_BY_TWO, law_of(types))
+    assert incompatibility(found).max() <= ROUNDING
+    kept = TWO_BY_TWO.columns_of(EXPERIMENTAL)
+    np.testing.assert_allclose(found.cells[:, kept], law.cells[:, kept], atol=1e-3)
+
+
+def test_the_shares_that_give_way_do_so_no_further_than_they_must():
+    """Case H: P(y_x) = .9 and P(y_x') = .8 leave .1 and .2 for those who did not respond, and the rest responded."""
+    law = empirical_law(np.array([[90.0, 10, 80, 20]]), np.array([[5.0, 45, 5, 45]]))
+    found = law_of(types_of_law(EVEN, law.cells, TWO_BY_TWO))
+    np.testing.assert_allclose(found, [[0.9, 0.1, 0.8, 0.2, 0.35, 0.1, 0.35, 0.2]], atol=1e-6)
+
+
+def test_of_all_types_with_a_law_the_nearest_are_found():
+    """Law of independent variables: from even types, independent ones have the least divergence."""
+    shares = 0.3, 0.6, 0.2  # of X, Y0 and Y1
+    x, y0, y1 = (np.array([1 - share, share]) for share in shares)
+    independent = np.einsum("i,j,k->ijk", x, y0, y1).reshape(1, 8)
+    np.testing.assert_allclose(types_of_law(EVEN, law_of(independent), TWO_BY_TWO), independent, atol=1e-6)
+
+
+def test_an_experiment_alone_has_types_of_its_own():
+    alone = TWO_BY_TWO.only([EXPERIMENTAL])
+    law = np.array([[0.7, 0.3, 0.2, 0.8], [1.0, 0.0, 0.0, 1.0]])
+    found = types_of_law(np.full((2, alone.n_types), 1 / alone.n_types), law, alone)
+    np.testing.assert_allclose(alone.cell_probabilities(found), law, atol=1e-9)

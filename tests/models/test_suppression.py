@@ -6,14 +6,16 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pandas
 import pytest
+from cluster_trials import household_trial
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from safetensors.numpy import load_file
 
 import pnsight
-from noted import rows_without
+from noted import kinds, rows_without
 from pnsight import MaskMLP, PlugIn, ResponseTypeModel
 from pnsight import simulation as populations
 from pnsight.data.schema import Schema
@@ -128,6 +130,33 @@ def test_few_rows_left_out_while_counting_are_told_without_their_number():
     assert left.dropped == {rows_without("x"): 12}
     assert left.notes == (Note("few_rows_left_out", {"reason": rows_without("y").plain(), "min_cell": 10}),)
     assert str(left.notes[0]) == "experimental rows without y: fewer than 10 were left out"
+
+
+def test_weighted_counts_are_small_if_few_heavy_rows_could_make_them():
+    """Twelve counted rows may be two people who count six each."""
+    weights = [6.0] * 2 + [1.0] * 38 + [6.0] * 40
+    table = pandas.DataFrame({"town": ["a"] * 40 + ["b"] * 40, "x": [1] * 2 + [0, 1] * 39, "y": [1, 1, *[0, 1] * 39]})
+    study = pnsight.read_study(table.assign(w=weights), treatment="x", outcome="y", survey_weight="w")
+    heaviest = study.design.tables[0].largest_weight
+    assert heaviest == pytest.approx(6 / np.mean(weights))
+    left = suppress(study, 10)
+    assert (left.counts[left.counts > 0] >= 10 * heaviest).all()
+
+
+def test_a_design_is_handed_on_without_folds_and_small_numbers():
+    trial = household_trial(400, seed=1)
+    trial.loc[:2, "household"] = None
+    study = pnsight.read_study(trial, treatment="x", outcome="y", cluster="household", covariates=["sex"])
+    assert study.design.tables[0].unclustered == 3
+    left = suppress(study, 10)
+    assert left.design.folds is None
+    assert left.design.row_worth == study.design.row_worth
+    assert (left.design.tables[0].unclustered, left.design.tables[0].largest_cluster) == (0, 10)
+    (note,) = [note for note in left.notes if note.kind == "rows_worth"]
+    assert note.values["unclustered"] == 0
+    few = suppress(study, 10_000)
+    assert few.design.tables == ()
+    assert few.notes == ()
 
 
 @pytest.mark.parametrize(
@@ -264,14 +293,11 @@ def test_a_withheld_profile_whose_smooth_mass_is_lost_in_rounding_is_still_answe
     before = np.repeat([[1.0], [100_000.0]], 8, axis=1)
     counted = before[:, :4].sum(axis=1) / before[:, :4].sum()
     masses = 0.5 * np.array([1e-30, 1 - 1e-30]) + 0.5 * counted
-    marginaliser = EnumeratedProfiles(schema, np.full((1, 2, 8), 1 / 8, np.float32), masses[None, None])
+    marginaliser = EnumeratedProfiles(schema, np.full((2, 8), 1 / 8, np.float32), masses[None], np.ones((2, 3)))
     profiles = lattice.all_profiles(schema)
-    replacement = CountReplacement(
-        before, before * [[0], [1]], np.inf, [EmpiricalPart(0.5, pooled=False)], np.array([0]), TWO_BY_TWO
-    )
+    replacement = CountReplacement(before, before * [[0], [1]], np.inf, [EmpiricalPart(0.5, pooled=False)], TWO_BY_TWO)
     found = marginaliser.replace_counts(replacement, profiles)
-    (types,) = found.types(profiles, np.ones(1), 1)
-    np.testing.assert_allclose(types, 1 / 8)
+    np.testing.assert_allclose(found.types(profiles, np.ones(1)), 1 / 8)
     assert found.shares(profiles, np.ones(1))[0] < 1e-12
 
 
@@ -284,6 +310,20 @@ def test_a_model_of_which_everything_is_withheld_still_answers(shrunk):
     for assume in ("monotone", "exogenous"):
         lower = told.bounds(lattice.all_profiles(told.schema), assume=assume).lower
         assert not np.isnan(lower).any()
+
+
+@pytest.mark.parametrize("representation", ["enumerated", "sampled"])
+def test_random_effects_of_which_everything_is_withheld_still_answer(representation):
+    """A hundred rows, of which no network makes anything."""
+    study = populations.random_population("index", 1, covariates=3).sample(100, 100, seed=1)
+    few = 1 if representation == "sampled" else QUICK.max_enumerated_profiles
+    model = ResponseTypeModel(config=replace(QUICK, max_enumerated_profiles=few)).fit(study)
+    assert model.fit_summary_.no_network
+    told, codes = suppress(model, 100_000), lattice.all_queries(study.schema)
+    answer = told.bounds(codes)
+    assert (answer.status == "ok").all()
+    assert kinds(answer.notes)[-1] == "random_effects"
+    assert (answer.lower_low < answer.upper_high).all()
 
 
 @given(type_shares(rows=3), hnp.arrays(np.float64, (3, 8), elements=st.integers(0, 50).map(float)))
@@ -318,7 +358,7 @@ def test_a_model_without_small_counts_survives_storing(shrunk, tmp_path):
     description, arrays = folder_of(told, tmp_path)
     assert not is_small(arrays["counts"], 12).any()
     if description["learned"]["representation"] == "sampled":
-        assert arrays["model.empirical"].shape[2] == len(told.study.profiles)
+        assert arrays["model.empirical"].shape[1] == len(told.study.profiles)
     loaded = pnsight.load(tmp_path / "model")
     np.testing.assert_array_equal(all_it_says(loaded), all_it_says(told))
     assert loaded.study.withheld == told.study.withheld

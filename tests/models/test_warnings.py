@@ -65,7 +65,7 @@ def test_a_stored_model_keeps_its_warnings(tmp_path):
 def test_a_model_handed_on_warns_without_shares_of_rows():
     shown = pnsight.suppress(PlugIn().fit(study_of(INCOHERENT)), 10)
     assert kinds(shown.warnings) == ["tables_contradict"]
-    assert shown.warnings[0].values == {}
+    assert shown.warnings[0].values == {"codes": ((),), "also": ((),)}  # whom it concerns: everyone
     assert str(shown.warnings[0]) == "the tables contradict each other. See: pnsight check"
     pooled = pnsight.suppress(PlugIn().fit(uneven()), 10)
     assert kinds(pooled.warnings) == ["rows_pooled"]

@@ -117,6 +117,39 @@ def test_a_decision_shows_by_colour_and_shape():
         assert DECISIONS[one].sign != DECISIONS[other].sign
 
 
+def test_a_contradicted_answer_is_a_marked_row_without_a_bar(plug_in):
+    found = replace(bounds([0.6, np.nan], [0.8, np.nan]), status=np.array(["ok", "contradicted"]))
+    for figure in (pnsight.plot(found), pnsight.plot(found, threshold=0.5)):
+        assert bars(figure) == [(0.6, 0.8)]
+        assert marks(figure)[-1][0] == "x"
+        assert "contradicted" in texts(figure)
+
+
+def test_an_answer_on_which_nothing_is_decided_keeps_its_bar_and_is_told_apart_from_none():
+    found = bounds([0.6, 0.6, np.nan], [0.8, 0.8, np.nan], basis=np.array(["rows", "extrapolated", ""]))
+    figure = pnsight.plot(found, threshold=0.5)
+    assert len(bars(figure)) == 2
+    key = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert key == ["treat", "no answer", "no decision", "threshold 0.5"]
+
+
+def test_the_rows_stand_beside_every_decision_and_small_numbers_of_them_are_exact():
+    few = replace(bounds([0.6, 0.6], [0.8, 0.8]), support_experimental=np.array([3.0, 200_000]))
+    assert {"3 + 50", "200k + 50"} <= set(texts(pnsight.plot(few, threshold=0.5)))
+    assert not any("+" in text for text in texts(pnsight.plot(few)))
+    alone = replace(few, support_observational=np.zeros(2))
+    assert {"3", "200k"} <= set(texts(pnsight.plot(alone, threshold=0.5)))
+    found = pnsight.decisions.Ranking(few, "lower", np.ones(2), np.full(2, np.nan), None, ())
+    assert "3 + 50" in texts(pnsight.plot(found, threshold=0.5))
+
+
+def test_a_ranking_is_decided_on_with_caution_if_asked_for(fitted):
+    found = pnsight.rank(fitted, 5, margin=0)
+    threshold = float(found.answers.lower[0]) - 1e-6
+    plain, cautious = (marks(pnsight.plot(found, threshold=threshold, cautious=each))[0] for each in (False, True))
+    assert (plain[0], cautious[0]) == (DECISIONS["treat"].marker, DECISIONS["uncertain"].marker)
+
+
 def test_the_threshold_is_a_line_and_named_in_the_key():
     figure = pnsight.plot(bounds([0.6], [0.8]), threshold=0.35)
     assert any(line.get_linestyle() == "--" and set(line.get_xdata()) == {0.35} for line in figure.axes[0].lines)
@@ -271,9 +304,10 @@ def test_calibration_is_the_share_of_true_bounds_within_their_intervals(fitted):
     assert lines["lower end"][0] <= lines["lower end"][1]
 
 
-def test_a_model_without_intervals_cannot_be_calibrated(plug_in):
+def test_a_model_without_intervals_cannot_be_calibrated():
+    model = ResponseTypeModel(intervals=False, config=QUICK).fit(POPULATION.sample(5_000, 5_000, seed=1))
     with pytest.raises(ModelError, match="gives no intervals"):
-        plots.calibration(plug_in, POPULATION.bounds(QUERIES), QUERIES)
+        plots.calibration(model, POPULATION.bounds(QUERIES), QUERIES)
 
 
 def test_true_against_predicted_has_both_ends_of_each_model():

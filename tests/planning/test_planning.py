@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 
 import pnsight
+from cases import LALONDE, half_contradicted
 from laws import asking
 from noted import values
 from pnsight import simulation as populations
 from pnsight.decisions import decide
 from pnsight.decisions.planning import plan
 from pnsight.decisions.planning import variance_left as doubt
-from pnsight.errors import ModelError, PnsightError, QueryError
+from pnsight.decisions.rule import MIN_EFFECTIVE_ROWS
+from pnsight.errors import IncoherentError, ModelError, PnsightError, QueryError
 from pnsight.models.suppression import suppress
 from pnsight.queries import lattice
 from pnsight.queries.query import encode, format_queries
@@ -139,7 +141,11 @@ def test_assumptions_change_which_rows_bear_on_the_bounds(model, assume):
 
 def test_where_nobody_is_near_the_threshold_nothing_changes(model):
     found = plan(model, -0.99, candidates=LEVELS, level=0.5, payoffs=(1, 0, 0, -1))  # of P(y_x) - P(y_x')
-    assert found.uncertain == pytest.approx(np.zeros(10))
+    codes = lattice.all_profiles(model.schema)
+    share, rows = model.shares(codes), model.bounds(codes).effective_rows
+    little = share * (rows < MIN_EFFECTIVE_ROWS)  # on which nothing is decided with caution, whatever the threshold
+    inside = lattice.membership_matrix(encode(model.schema, list(found.queries)), codes)
+    assert found.uncertain == pytest.approx(inside @ little / share.sum(), abs=1e-6)
     assert found.change == pytest.approx(np.zeros(10), abs=1e-4)
 
 
@@ -234,3 +240,15 @@ def test_nothing_is_planned_where_all_counts_of_an_arm_are_withheld(model, trial
 def test_rows_need_a_table_to_go_to(trial_alone):
     with pytest.raises(QueryError, match="there is no observational table"):
         plan(trial_alone, table="both")
+
+
+def test_people_whom_the_tables_contradict_each_other_about_are_left_out():
+    found = plan(pnsight.ResponseTypeModel(config=QUICK).fit(half_contradicted()), THRESHOLD)
+    assert values(found.notes, "contradicted_left_out") == {"groups": 2, "of": 4, "trial_can_answer": False}
+    assert np.isfinite(found.change).all()
+    assert (found.uncertain <= 0.5 + 1e-9).all()
+
+
+def test_nothing_is_planned_where_the_tables_contradict_each_other_about_everyone():
+    with pytest.raises(IncoherentError, match="further rows like these would settle nothing"):
+        plan(pnsight.ResponseTypeModel(config=QUICK).fit(LALONDE.study()), THRESHOLD)

@@ -20,6 +20,11 @@ CONTRACT = [
     "support_experimental",
     "support_observational",
     "status",
+    "basis",
+    "value_low",
+    "value_high",
+    "trial_lower",
+    "trial_upper",
 ]
 
 
@@ -39,6 +44,8 @@ def test_columns_are_the_contracts_in_order():
     assert columns["support_experimental"] == [10, 11, 12]
     assert columns["support_observational"] == [2.5, 2.5, 2.5]
     assert columns["status"] == ["ok", "ok", "incoherent"]
+    assert columns["basis"] == ["", "", ""]
+    assert columns["value_low"] == columns["trial_upper"] == [None, None, None]
 
 
 def test_intervals_are_shown_where_a_model_gives_them():
@@ -68,6 +75,16 @@ def test_it_prints_the_first_rows_and_counts_the_rest():
     assert text.endswith("... 5 more rows")
     assert "<a>=19" in text
     assert "<a>=20" not in text
+
+
+def test_a_reader_is_spared_columns_that_are_wholly_empty():
+    plain, some = table(), table(trial_lower=np.array([np.nan, 0.1, np.nan]), basis=np.array(["rows", "model", ""]))
+    assert repr(plain).splitlines()[1].split() == [
+        *["query", "lower", "upper", "support_experimental", "support_observational", "status"]
+    ]
+    assert repr(some).splitlines()[1].split()[-3:] == ["status", "basis", "trial_lower"]
+    assert "lower_low" not in plain._repr_html_()
+    assert list(plain.to_pandas().columns) == CONTRACT
 
 
 def test_html_escapes_what_people_called_things():

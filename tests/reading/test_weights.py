@@ -8,7 +8,7 @@ import pytest
 
 import pnsight
 from laws import p_y_do_x, p_y_do_x0
-from noted import rows_without
+from noted import kinds, rows_without, values
 from pnsight.data.schema import OTHER
 from pnsight.errors import TableError
 from pnsight.notes import Note
@@ -141,7 +141,8 @@ def test_known_assignment_probabilities_undo_uneven_allocation():
     assert law_of(blind, mix="profiles") == pytest.approx(standardised)
     assert law_of(known, mix="profiles") == pytest.approx(standardised)
     assert known.experimental.sum() == pytest.approx(2250)
-    assert known.notes == (Note("rows_reweighted", {"column": "p"}),)
+    assert kinds(known.notes) == ["rows_reweighted", "rows_worth"]
+    assert values(known.notes, "rows_worth")["worth"] == pytest.approx(1440)  # weights of 0.625 and 2.5
 
 
 def test_a_fair_coin_leaves_the_counts_as_they_are():

@@ -15,7 +15,8 @@ from pnsight.queries.bound_table import BoundTable
 QUERIES = ["", "sex=male", {"sex": "female", "age": 52}, {"region": None, "sex": "male"}]
 ANSWER = [
     *["query", "lower", "upper", "lower_low", "lower_high", "upper_low", "upper_high"],
-    *["support_experimental", "support_observational", "status"],
+    *["support_experimental", "support_observational", "status", "basis"],
+    *["value_low", "value_high", "trial_lower", "trial_upper"],
 ]
 
 
@@ -80,7 +81,13 @@ def test_decisions_are_the_librarys(client, model, options):
     assert found["threshold"] == expected.threshold
     flags = {"threshold": options.get("threshold", 0.5), "cautious": cautious}
     asked = client.get("/api/decide", params={"query": "sex=male", **flags, **options}).json()
-    assert asked["decisions"] == [found["decisions"][1]]
+    (alone,) = asked["decisions"]
+    # asked for by itself or among others: a matrix product may differ in the last bit of a number, and in nothing else
+    assert alone == {name: _to_the_last_bit(value) for name, value in found["decisions"][1].items()}
+
+
+def _to_the_last_bit(value):
+    return pytest.approx(value, rel=1e-12) if isinstance(value, float) else value
 
 
 def test_questions_are_those_of_ask(client, model):

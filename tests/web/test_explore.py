@@ -16,6 +16,7 @@ from pnsight._text import percent
 from pnsight.decisions import ask, decide
 from pnsight.estimands import QUANTITIES
 from pnsight.models.suppression import suppress
+from pnsight.output.about_answers import RESTS_ON
 from pnsight.queries.query import encode
 from pnsight.web import create_app
 from quick_config import QUICK
@@ -37,7 +38,8 @@ def expected(answer: pnsight.BoundTable) -> list[str]:
         interval = "" if np.isnan(low) else f"{low:.3f} to {high:.3f}"
         cells.append(f"{getattr(answer, end)[0]:.3f}{interval}")
     support = (answer.support_experimental[0], answer.support_observational[0])
-    return [*cells, *(f"{rows:,.0f}" for rows in support)]
+    assert answer.basis is not None
+    return [*cells, *(f"{rows:,.0f}" for rows in support), RESTS_ON[str(answer.basis[0])]]
 
 
 @settings(max_examples=40)
@@ -54,7 +56,7 @@ def expected(answer: pnsight.BoundTable) -> list[str]:
 def test_the_answer_shown_is_the_models(fixed, quantity, threshold, refine, cautious):
     model, client = web_models.clinic(), client_of("response-types")
     asked = {f"with.{name}": level for name, level in fixed.items()}
-    how = {"quantity": quantity, "threshold": threshold, "refine": refine} | ({"cautious": "yes"} if cautious else {})
+    how = {"quantity": quantity, "threshold": threshold, "refine": refine} | ({} if cautious else {"cautious": "no"})
     page = read(client.get("/answer", params=asked | how).text)
     found = decide(model, fixed, threshold, cautious, quantity=quantity, refine=refine)
     assert shown(page) == expected(found.answers)
@@ -66,7 +68,7 @@ def test_the_answer_shown_is_the_models(fixed, quantity, threshold, refine, caut
 
 def test_the_whole_page_holds_answer_advice_and_every_level(client, model):
     page = read(client.get("/?with.sex=female&threshold=0.2").text)
-    assert page.one("h2", id="answer-title").text == "Do not treat"
+    assert page.one("h2", id="answer-title").text == DECIDED[str(decide(model, "sex=female", 0.2, True).decision[0])]
     for covariate in model.schema.covariates:
         levels = [each.attributes["value"] for each in page.every("input", name=f"with.{covariate.name}")]
         assert levels == ["", *covariate.levels]
@@ -89,7 +91,7 @@ def test_every_field_has_a_label_and_every_group_a_legend(client):
 
 def test_the_advice_is_that_of_ask(client, model):
     page = read(client.get("/advice?with.sex=male&threshold=0.3").text)
-    found = ask(model, "sex=male", 0.3)
+    found = ask(model, "sex=male", 0.3, cautious=True)
     assert str(found.advice)[1:] in page.text
     rows = [row for table in page.every("tbody") for row in table.every("tr")]
     assert [row.one("th").text for row in rows] == found.columns()["covariate"]
@@ -110,7 +112,7 @@ def test_the_advice_is_that_of_ask(client, model):
 def test_questions_say_what_they_change_the_decision_to_and_those_that_change_nothing_are_folded(client, model):
     for threshold in (0.1, 0.2, 0.3):
         columns = ask(model, "", threshold).columns()
-        page = read(client.get(f"/advice?threshold={threshold}").text)
+        page = read(client.get(f"/advice?threshold={threshold}&cautious=no").text)
         folded = [row.one("th").text for table in page.every("details") for row in table.one("tbody").every("tr")]
         assert folded == [
             name for name, often in zip(columns["covariate"], columns["changes"], strict=True) if not often
@@ -179,7 +181,7 @@ def test_the_benefit_has_its_own_scale_and_cost(client, model, query, payoffs):
     how = dict(zip(("complier", "always", "never", "defier"), payoffs, strict=True))
     page = read(client.get(f"/answer?{query}&quantity=benefit&cost=1.5&{urlencode(how)}").text)
     fixed = {} if not query else {"sex": "male", "age": "40-95", "region": "South"}
-    found = decide(model, fixed, 1.5, quantity="benefit", payoffs=payoffs)
+    found = decide(model, fixed, 1.5, cautious=True, quantity="benefit", payoffs=payoffs)
     assert shown(page) == expected(found.answers)
     assert page.one("h2").text == DECIDED[str(found.decision[0])]
     assert f"Treating is worth {payoffs[0]} for a person who responds because of it" in page.one("ul").text
@@ -213,12 +215,16 @@ def test_where_there_is_no_answer_there_is_no_advice(client):
 
 
 def test_print_says_what_was_asked_and_how(client):
-    how = "quantity=pn&threshold=0.25&cautious=yes&refine=covariates&population=pooled&level=0.5"
+    how = "quantity=pn&threshold=0.25&refine=covariates&population=pooled&level=0.5"
     for path in ("/answer", "/groups/table"):
-        said = read(client.get(f"{path}?{how}").text).one("p", class_="asked").text
+        page = read(client.get(f"{path}?{how}").text)
+        assert page.one("p", class_="population").text == "Averaged over the people of both tables."
+        said = page.one("p", class_="asked").text
         assert said.startswith("PN: Of those who were treated and responded, the share who needed the treatment")
-        for words in ("Threshold: 0.25.", "Intervals: 50%.", "Cautious", "Refined", "the people of both tables."):
+        for words in ("Threshold: 0.25.", "Intervals: 50%.", "Cautious", "Refined"):
             assert words in said
+        plain = read(client.get(f"{path}?{how}&cautious=no").text).one("p", class_="asked").text
+        assert "Plain: decided by the bounds alone." in plain
 
 
 def test_the_page_tells_its_link(client):
@@ -262,7 +268,11 @@ def test_small_counts_are_withheld_everywhere():
     assert "Counts below 60 are withheld" in read(client.get("/about").text).text
     assert "counts below 60 are withheld" in client.get("/api/bounds").json()["notes"][0]
     for row in read(client.get("/groups").text).one("table", class_="groups").one("tbody").every("tr"):
-        assert all(int(cell.text.replace(",", "")) >= 60 for cell in row.every("td", class_="minor")[-2:])
+        rows = [
+            cell.text for head in ("Rows in experiment", "Rows observed") for cell in row.every("td", data_label=head)
+        ]
+        assert len(rows) == 2
+        assert all(int(text.replace(",", "")) >= 60 for text in rows)
 
 
 def test_no_answer_says_why(ask):
@@ -305,7 +315,7 @@ def test_an_experiment_alone_offers_what_it_can_bound(ask):
     closed = {each.attributes["value"] for each in page.every("option") if "disabled" in each.attributes}
     assert offered == list(QUANTITIES)
     assert closed == {"pn", "ps", "pd", "pe"}
-    assert shown(page)[-1] == "–"
+    assert shown(page)[-2:] == ["–", "own rows"]
 
 
 def test_many_covariates_can_be_searched(ask, client):

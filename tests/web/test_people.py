@@ -56,7 +56,7 @@ def test_the_page_shows_decisions_and_counts_them(client, model):
     assert [row[5] for row in rows] == [f"{value:.3f}{low:.3f} to {high:.3f}" for value, low, high in ends]
     heads = [head.text for head in page.one("table", class_="plain").one("thead").every("th")]
     own = ["person", "sex", "age", "decision"]
-    assert heads == [*own, "Decision", "At least", "At most", "Rows in experiment", "Rows observed"]
+    assert heads == [*own, "Decision", "At least", "At most", "Rows in experiment", "Rows observed", "Rests on"]
     assert "3 decisions: treat if PNS is at least 0.1" in page.text
     assert "kept as they are: person, decision" in page.text
     assert page.one("input", id="threshold").attributes["value"] == "0.1"

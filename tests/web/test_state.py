@@ -96,7 +96,8 @@ def test_the_threshold_of_a_benefit_is_its_cost():
         (("assume", "kindness"), "no assumption is called 'kindness'"),
         (("refine", "much"), "refine is 'much'"),
         (("population", "mars"), "population is 'mars'"),
-        (("cautious", "maybe"), "cautious is 'maybe'; expected no, yes."),
+        (("cautious", "maybe"), "cautious is 'maybe'; expected yes, no."),
+        (("trial_alone", "perhaps"), "trial_alone is 'perhaps'; expected no, yes."),
         (("quantiy", "pn"), "no option is called 'quantiy'. Did you mean 'quantity'?"),
     ],
 )
@@ -115,8 +116,25 @@ def test_what_is_given_twice_is_named_and_left_out(key):
 
 
 def test_a_blank_beside_a_value_is_no_second_value():
-    state, problem = Reader(web_models.clinic()).read([("threshold", "0.3"), ("threshold", ""), ("cautious", "no")])
+    state, problem = Reader(web_models.clinic()).read([("threshold", "0.3"), ("threshold", ""), ("cautious", "yes")])
     assert (state.options, problem) == (Options(threshold=0.3), "")
+
+
+def test_decisions_are_cautious_unless_plain_ones_are_asked_for():
+    reader = Reader(web_models.clinic())
+    plain, problem = reader.read([("cautious", "no")])
+    assert (plain.options, problem) == (Options(cautious=False), "")
+    assert reader.write(plain) == "cautious=no"
+    assert reader.write(reader.read([("cautious", "yes")])[0]) == ""
+
+
+def test_the_trial_alone_stands_in_the_address():
+    reader = Reader(web_models.plug_in())
+    state, problem = reader.read([("trial_alone", "yes")])
+    assert (state.options.estimand.trial_alone, problem) == (True, "")
+    assert reader.write(state) == "trial_alone=yes"
+    assert state.options.unusual
+    assert reader.read([("trial_alone", "no")])[0].options == Options()
 
 
 def test_several_assumptions_are_no_mistake():

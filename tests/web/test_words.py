@@ -9,6 +9,8 @@ from pnsight.data.study import Population
 from pnsight.estimands.payoffs import Payoffs
 from pnsight.estimands.resolve import CROSSED, INCOHERENT, UNDEFINED
 from pnsight.models.registry import MODELS, find_model
+from pnsight.output.about_answers import RESTS_ON
+from pnsight.queries.bound_table import BASES, CONTRADICTED
 from pnsight.web import words
 
 
@@ -16,7 +18,8 @@ def test_every_assumption_population_status_and_model_has_words():
     assert list(words.assumption_words()) == list(bounds.ASSUMPTIONS)
     assert list(words.PEOPLE) == list(get_args(Population))
     assert list(words.PAYOFFS) == list(Payoffs.__dataclass_fields__)
-    assert set(words.NO_ANSWER) == {UNDEFINED, INCOHERENT, CROSSED}
+    assert set(words.NO_ANSWER) == {UNDEFINED, INCOHERENT, CROSSED, CONTRADICTED}
+    assert set(RESTS_ON) == {"", *BASES}
     assert all(find_model(name).method for name in MODELS)
 
 

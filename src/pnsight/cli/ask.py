@@ -8,7 +8,16 @@ import typer
 
 import pnsight
 from pnsight.cli.estimand_options import EstimandOptions, estimand_options
-from pnsight.cli.options import CautiousOption, CostOption, FormatOption, OutOption, ThresholdOption, threshold_or_cost
+from pnsight.cli.messages import say_about
+from pnsight.cli.options import (
+    CautiousOption,
+    CostOption,
+    ExtrapolateOption,
+    FormatOption,
+    OutOption,
+    ThresholdOption,
+    threshold_or_cost,
+)
 from pnsight.cli.output import emit, say
 from pnsight.cli.query import ModelArgument
 
@@ -22,6 +31,7 @@ def ask(
     threshold: ThresholdOption = None,
     cost: CostOption = None,
     cautious: CautiousOption = False,
+    extrapolate: ExtrapolateOption = False,
     levels: Annotated[bool, typer.Option("--levels", help="The decision after each possible answer.")] = False,
     without: Annotated[
         bool, typer.Option("--without", help="Instead, the decision without each covariate that is known.")
@@ -38,12 +48,11 @@ def ask(
     fitted = pnsight.load(model)
     estimand = asking.of(fitted)
     if without:
-        rests_on = pnsight.decisions.left_open(fitted, query, least, cautious, quantity=estimand)
-        for line in (rests_on.caption, *rests_on.answers.notes):
-            say(str(line))
+        rests_on = pnsight.decisions.left_open(fitted, query, least, cautious, estimand, extrapolate)
+        say_about(fitted, estimand, rests_on.answers.notes, rests_on.caption)
         emit(rests_on.columns(), format, out)
         return
-    found = pnsight.ask(fitted, query, least, cautious, quantity=estimand)
-    for line in (found.now.caption, found.caption, *found.notes):
-        say(str(line))
+    found = pnsight.ask(fitted, query, least, cautious, estimand, extrapolate)
+    say(found.now.caption)
+    say_about(fitted, estimand, found.notes, found.caption)
     emit(found.by_level() if levels else found.columns(), format, out)

@@ -10,6 +10,7 @@ from pnsight.cli.output import check_output, emit, put, put_json
 from pnsight.cli.table_options import (
     AssignmentOption,
     BandsOption,
+    ClusterOption,
     CovariatesOption,
     ExperimentalArgument,
     MergeRareOption,
@@ -18,6 +19,7 @@ from pnsight.cli.table_options import (
     ObservationalArgument,
     OutcomeOption,
     SuccessOption,
+    SurveyWeightOption,
     TreatedOption,
     TreatmentOption,
     WeightOption,
@@ -38,11 +40,13 @@ def check(
     merge_rare: MergeRareOption = None,
     missing: MissingOption = Missing.ERROR,
     weight: WeightOption = None,
+    survey_weight: SurveyWeightOption = None,
+    cluster: ClusterOption = None,
     assignment: AssignmentOption = None,
     format: FormatOption = None,
     out: OutOption = None,
 ) -> None:
-    """Say whether two tables are usable: enough rows, treatment randomised, the same people, no contradiction.
+    """Say whether two tables are usable: treatment randomised, the same people, no contradiction, outcomes known.
 
     Exit code 0 if they are, with or without warnings, and 1 if not. As a table a report in words, as CSV or Parquet one
     row for each test, as JSON everything.
@@ -60,6 +64,8 @@ def check(
         merge_rare=merge_rare,
         missing=missing,
         weight=weight,
+        survey_weight=survey_weight,
+        cluster=cluster,
         assignment=assignment,
     )
     found = pnsight.check(study)

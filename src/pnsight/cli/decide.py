@@ -9,16 +9,18 @@ import typer
 import pnsight
 from pnsight._tabular import prepend_columns
 from pnsight.cli.estimand_options import EstimandOptions, estimand_options
+from pnsight.cli.messages import say_about
 from pnsight.cli.options import (
     CautiousOption,
     CostOption,
+    ExtrapolateOption,
     FormatOption,
     OutOption,
     QueriesArgument,
     ThresholdOption,
     threshold_or_cost,
 )
-from pnsight.cli.output import emit, put, say
+from pnsight.cli.output import emit, put
 from pnsight.cli.query import ModelArgument, QueryFileOption, SpaceOption, parse_queries
 
 
@@ -29,6 +31,7 @@ def decide(
     threshold: ThresholdOption = None,
     cost: CostOption = None,
     cautious: CautiousOption = False,
+    extrapolate: ExtrapolateOption = False,
     words: Annotated[bool, typer.Option("--words", help="A sentence for each query instead of a table.")] = False,
     space: SpaceOption = None,
     query_file: QueryFileOption = None,
@@ -39,8 +42,9 @@ def decide(
 ) -> None:
     """Say for subpopulations: treat, do not treat, or uncertain; no query means everyone.
 
-    Treat where the lower bound is at least the threshold, do not where the upper bound is below it. With --payoffs and
-    --cost the bounds are those of the benefit.
+    Treat where the lower bound is at least the threshold, do not where the upper bound is below it. Beside that stands
+    the cautious decision, for which the whole interval of the bound has to agree. With --payoffs and --cost the bounds
+    are those of the benefit.
     """
     if words and format:
         raise typer.BadParameter(f"--words and --format {format} are given; words are plain text, so use one of them.")
@@ -48,10 +52,8 @@ def decide(
     fitted = pnsight.load(model)
     codes, kept = parse_queries(fitted, queries, space, query_file)
     estimand = asking.of(fitted)
-    found = pnsight.decisions.decide(fitted, codes, least, cautious, quantity=estimand)
-    say(found.caption)
-    for note in found.notes:
-        say(str(note))
+    found = pnsight.decisions.decide(fitted, codes, least, cautious, estimand, extrapolate)
+    say_about(fitted, estimand, found.notes, found.caption)
     if words:
         put("".join(f"{sentence}\n" for sentence in found.words()), out)
     else:

@@ -11,8 +11,11 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 import pnsight
-from pnsight.cli.options import People, Refine, confidence, four_numbers
+from pnsight.cli.options import People, Refine, TrialAloneOption, confidence, four_numbers
 from pnsight.estimands.quantities import QUANTITIES
+
+OF_INTERVALS = ("level", "simultaneous", "median_unbiased")
+"""Fields that are about sampling error, which known populations and formulas do not have."""
 
 QUANTITY_NAMES = f"<{'|'.join(QUANTITIES)}>"
 """As a choice is shown in help."""
@@ -42,6 +45,20 @@ class EstimandOptions:
         ),
     ] = None
     level: Annotated[float, typer.Option("--level", help="Confidence of the intervals.", callback=confidence)] = 0.9
+    simultaneous: Annotated[
+        bool,
+        typer.Option(
+            "--simultaneous", help="Widen the intervals until all of the table hold together with that confidence."
+        ),
+    ] = False
+    median_unbiased: Annotated[
+        bool,
+        typer.Option(
+            "--median-unbiased",
+            help="Move ends outwards until each claims too much at most half of the time: the largest of several noisy "
+            "estimates is too large, the smallest too small.",
+        ),
+    ] = False
     population: Annotated[
         People | None,
         typer.Option(
@@ -73,16 +90,20 @@ class EstimandOptions:
             "tighter.",
         ),
     ] = Refine.NONE
+    trial_alone: TrialAloneOption = False
 
     def arguments(self) -> dict[str, Any]:
         """What `Estimand.parse` and `Model.estimand` take."""
         return {
             "quantity": self.quantity,
             "level": self.level,
+            "simultaneous": self.simultaneous,
+            "median_unbiased": self.median_unbiased,
             "population": None if self.population is None else self.population.value,
             "payoffs": four_numbers(self.payoffs),
             "assume": ",".join(self.assume or []),
             "refine": self.refine.value,
+            "trial_alone": self.trial_alone,
         }
 
     def of(self, model: pnsight.Model) -> pnsight.Estimand:

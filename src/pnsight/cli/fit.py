@@ -16,6 +16,7 @@ from pnsight.cli.progress_bar import bar
 from pnsight.cli.table_options import (
     AssignmentOption,
     BandsOption,
+    ClusterOption,
     CovariatesOption,
     ExperimentalArgument,
     MergeRareOption,
@@ -24,6 +25,7 @@ from pnsight.cli.table_options import (
     ObservationalArgument,
     OutcomeOption,
     SuccessOption,
+    SurveyWeightOption,
     TreatedOption,
     TreatmentOption,
     WeightOption,
@@ -80,6 +82,8 @@ def fit(
     merge_rare: MergeRareOption = None,
     missing: MissingOption = Missing.ERROR,
     weight: WeightOption = None,
+    survey_weight: SurveyWeightOption = None,
+    cluster: ClusterOption = None,
     assignment: AssignmentOption = None,
     model: Annotated[
         str, typer.Option("--model", metavar=f"<{'|'.join(MODELS)}>", callback=model_name, help="How to learn.")
@@ -129,6 +133,8 @@ def fit(
         merge_rare=merge_rare,
         missing=missing,
         weight=weight,
+        survey_weight=survey_weight,
+        cluster=cluster,
         assignment=assignment,
     )
     chosen = find_model(model)(**own)

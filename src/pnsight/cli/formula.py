@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 
 import pnsight
-from pnsight.cli.estimand_options import EstimandOptions, estimand_options
+from pnsight.cli.estimand_options import OF_INTERVALS, EstimandOptions, estimand_options
 from pnsight.cli.output import put
 
 
-@estimand_options("level", "population", "refine")
+@estimand_options(*OF_INTERVALS, "population", "refine", "trial_alone")
 def formula(
     *,
     asking: EstimandOptions,

@@ -100,6 +100,15 @@ CostOption: TypeAlias = Annotated[
 CautiousOption: TypeAlias = Annotated[
     bool, typer.Option("--cautious", help="Go by the far ends of the bounds' intervals, at the confidence --level.")
 ]
+ExtrapolateOption: TypeAlias = Annotated[
+    bool, typer.Option("--extrapolate", help="Decide also where the answer is extrapolated: nobody like this was seen.")
+]
+TrialAloneOption: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--trial-alone", help="Answer from the experiment alone, about its people, without the observational table."
+    ),
+]
 MinCellOption: TypeAlias = Annotated[
     int | None,
     typer.Option("--min-cell", help="Withhold counts from 1 to below this, such as 10.", callback=within(2)),

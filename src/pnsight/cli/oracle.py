@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 
 import pnsight
-from pnsight.cli.estimand_options import EstimandOptions, estimand_options
+from pnsight.cli.estimand_options import OF_INTERVALS, EstimandOptions, estimand_options
 from pnsight.cli.options import FormatOption, OutOption, QueriesArgument, Space
 from pnsight.cli.output import emit
 from pnsight.errors import QueryError
 
 
-@estimand_options("level", "population", "assume")
+@estimand_options(*OF_INTERVALS, "population", "assume", "trial_alone")
 def oracle(
     population: Annotated[
         str,

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import pnsight
 from pnsight._files import replacing
+from pnsight._tabular import drop_empty_columns
 from pnsight._text import as_records, csv_text, format_table
 from pnsight.cli.options import Format
 from pnsight.errors import OutputError, join_names
@@ -24,14 +25,14 @@ def say(message: str) -> None:
 
 
 def emit(columns: Mapping[str, Sequence[Any]], kind: Format | None, out: Path | None) -> None:
-    """Write a table in the asked format."""
+    """Write a table in the asked format; one to read leaves out what is wholly empty."""
     kind = check_output(kind, out)
     if out is not None and kind is Format.PARQUET:
         pnsight.data.reading.write_parquet(columns, out)
     elif kind is Format.JSON:
         put_json(as_records(columns), out)
     else:
-        put(csv_text(columns) if kind is Format.CSV else format_table(columns) + "\n", out)
+        put(csv_text(columns) if kind is Format.CSV else format_table(drop_empty_columns(columns)) + "\n", out)
 
 
 def put(text: str, out: Path | None) -> None:

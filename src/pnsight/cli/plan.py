@@ -9,6 +9,7 @@ import typer
 
 import pnsight
 from pnsight.cli.estimand_options import EstimandOptions, estimand_options
+from pnsight.cli.messages import say_about
 from pnsight.cli.options import (
     CostOption,
     FormatOption,
@@ -18,7 +19,7 @@ from pnsight.cli.options import (
     threshold_or_cost,
     within,
 )
-from pnsight.cli.output import emit, say
+from pnsight.cli.output import emit
 from pnsight.cli.query import ModelArgument
 
 
@@ -30,7 +31,7 @@ class Table(StrEnum):
     BOTH = "both"
 
 
-@estimand_options("refine")
+@estimand_options("refine", "trial_alone", "simultaneous", "median_unbiased")
 def plan(
     model: ModelArgument,
     groups: Annotated[
@@ -76,6 +77,5 @@ def plan(
         random_state=seed,
         quantity=estimand,
     )
-    for line in (found.caption, *found.notes):
-        say(str(line))
+    say_about(fitted, estimand, found.notes, found.caption)
     emit(found.columns(), format, out)

@@ -10,6 +10,7 @@ import typer
 import pnsight
 from pnsight._tabular import prepend_columns
 from pnsight.cli.estimand_options import EstimandOptions, estimand_options
+from pnsight.cli.messages import say_about
 from pnsight.cli.options import FormatOption, OutOption, QueriesArgument, Space
 from pnsight.cli.output import emit, say
 from pnsight.errors import QueryError
@@ -40,11 +41,9 @@ def query(
     """Bound a quantity for subpopulations; no query means everyone."""
     fitted = pnsight.load(model)
     codes, kept = parse_queries(fitted, queries, space, query_file)
-    answer = fitted.bounds(codes, asking.of(fitted))
-    if answer.quantity != PNS.name:
-        say(f"bounds on {answer.quantity}")
-    for note in answer.notes:
-        say(str(note))
+    estimand = asking.of(fitted)
+    answer = fitted.bounds(codes, estimand)
+    say_about(fitted, estimand, answer.notes, "" if answer.quantity == PNS.name else answer.caption)
     emit(prepend_columns(answer.columns(), kept), format, out)
 
 

@@ -9,8 +9,9 @@ import typer
 
 import pnsight
 from pnsight.cli.estimand_options import EstimandOptions, estimand_options
+from pnsight.cli.messages import say_about
 from pnsight.cli.options import FormatOption, LeastSupportOption, OutOption, within
-from pnsight.cli.output import emit, say
+from pnsight.cli.output import emit
 from pnsight.cli.query import ModelArgument
 
 
@@ -56,6 +57,5 @@ def rank(
     found = pnsight.rank(
         fitted, top, by.value, margin, least_share, least_support, most_candidates, **asking.arguments()
     )
-    for line in (found.caption, *found.notes):
-        say(str(line))
+    say_about(fitted, asking.of(fitted), found.notes, found.caption)
     emit(found.columns(), format, out)

@@ -30,7 +30,7 @@ _ENDINGS = {
 }
 
 
-@estimand_options("quantity", "population", "assume", "refine")
+@estimand_options("quantity", "population", "assume", "refine", "simultaneous", "median_unbiased")
 def report(
     model: ModelArgument,
     out: OutOption = None,
@@ -42,6 +42,10 @@ def report(
     top: Annotated[int, typer.Option("--top", help="How many groups a ranking lists.", callback=within(1))] = 10,
     cost: CostOption = None,
     title: Annotated[str | None, typer.Option("--title", help="Title of the report.")] = None,
+    plain: Annotated[
+        bool,
+        typer.Option("--plain", help="Decide by the bounds alone; by default their whole intervals have to agree."),
+    ] = False,
     min_cell: MinCellOption = None,
     format: Annotated[
         ReportFormat | None,
@@ -58,7 +62,17 @@ def report(
     fitted = pnsight.load(model)
     with bar("report") as progress:
         summary = pnsight.output.report.summarise(
-            fitted, threshold, asking.level, top, four_numbers(asking.payoffs), cost, title, min_cell, progress
+            fitted,
+            threshold,
+            asking.level,
+            top,
+            four_numbers(asking.payoffs),
+            cost,
+            title,
+            min_cell,
+            progress,
+            trial_alone=asking.trial_alone,
+            cautious=not plain,
         )
     if kind is ReportFormat.JSON:
         put_json(pnsight.output.report.as_plain(summary), out)

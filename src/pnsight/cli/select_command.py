@@ -9,8 +9,9 @@ import typer
 
 import pnsight
 from pnsight.cli.estimand_options import EstimandOptions, estimand_options
-from pnsight.cli.options import CautiousOption, FormatOption, LeastSupportOption, OutOption
-from pnsight.cli.output import emit, say
+from pnsight.cli.messages import say_about
+from pnsight.cli.options import CautiousOption, ExtrapolateOption, FormatOption, LeastSupportOption, OutOption
+from pnsight.cli.output import emit
 from pnsight.cli.query import ModelArgument
 
 
@@ -38,6 +39,7 @@ def select(
         Gain, typer.Option("--by", help="Spend for the lower bound, the net effect, or the upper bound.")
     ] = Gain.GUARANTEED,
     cautious: CautiousOption = False,
+    extrapolate: ExtrapolateOption = False,
     least_support: LeastSupportOption = 0,
     curve: Annotated[bool, typer.Option("--curve", help="The gain against the budget instead.")] = False,
     *,
@@ -52,7 +54,6 @@ def select(
     """
     fitted = pnsight.load(model)
     estimand = asking.of(fitted)
-    found = pnsight.select(fitted, budget, people, cost, by.value, cautious, least_support, quantity=estimand)
-    for line in (found.caption, *found.notes):
-        say(str(line))
+    found = pnsight.select(fitted, budget, people, cost, by.value, cautious, least_support, estimand, extrapolate)
+    say_about(fitted, estimand, found.notes, found.caption)
     emit(found.curve() if curve else found.columns(), format, out)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import pnsight
-from pnsight.cli.options import MinCellOption, within
+from pnsight.cli.options import MinCellOption, TrialAloneOption, within
 from pnsight.cli.output import say
 from pnsight.cli.query import ModelArgument
 
@@ -23,6 +23,7 @@ def serve(
     threshold: Annotated[
         float | None, typer.Option("--threshold", help="Threshold to begin with, from 0 to 1; by default 0.5.")
     ] = None,
+    trial_alone: TrialAloneOption = False,
     min_cell: MinCellOption = None,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the explorer in a browser.")] = False,
 ) -> None:
@@ -30,4 +31,4 @@ def serve(
     fitted = pnsight.load(model)
     from pnsight.web import serve as run  # loads the web libraries, which no other command needs
 
-    run(fitted, host, port, min_cell, open_browser, say, threshold)
+    run(fitted, host, port, min_cell, open_browser, say, threshold, trial_alone)

@@ -64,6 +64,14 @@ MissingOption: TypeAlias = Annotated[
 WeightOption: TypeAlias = Annotated[
     str | None, typer.Option("--weight", help="Column that says for how many rows each row stands.")
 ]
+SurveyWeightOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--survey-weight", help="Column that says how many people each row stands for; its scale is free."),
+]
+ClusterOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--cluster", help="Column that says which rows belong together: households, hospitals, villages."),
+]
 AssignmentOption: TypeAlias = Annotated[
     str | None,
     typer.Option("--assignment", help="Column with the probability of being treated, where that was not one for all."),

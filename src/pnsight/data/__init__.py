@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import lazy_loader
 
 if TYPE_CHECKING:
-    from pnsight.data import law, profiles, reading, schema, structure, study, two_by_two
+    from pnsight.data import law, profiles, reading, sampling, schema, structure, study, two_by_two
 
 __getattr__, __dir__, _ = lazy_loader.attach(
-    __name__, submodules=["law", "profiles", "reading", "schema", "structure", "study", "two_by_two"]
+    __name__,
+    submodules=["law", "profiles", "reading", "sampling", "schema", "structure", "study", "two_by_two"],
 )
 
-__all__ = ["law", "profiles", "reading", "schema", "structure", "study", "two_by_two"]
+__all__ = ["law", "profiles", "reading", "sampling", "schema", "structure", "study", "two_by_two"]

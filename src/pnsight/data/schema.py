@@ -93,9 +93,25 @@ def sort_levels(levels: Iterable[str]) -> tuple[str, ...]:
         Each level once, in order.
     """
     found = sorted(set(levels))
-    if all(_NUMBER.fullmatch(text) for text in found):
+    if all(map(is_number, found)):
         return tuple(sorted(found, key=float))
     return tuple(found)
+
+
+def is_number(text: str) -> bool:
+    """Whether the name of a level is a number.
+
+    Parameters
+    ----------
+    text
+        Name of a level.
+
+    Returns
+    -------
+    bool
+        True for ``52``, ``-1.5`` and ``1e3``.
+    """
+    return _NUMBER.fullmatch(text) is not None
 
 
 def band_labels(edges: Sequence[float]) -> tuple[str, ...]:

@@ -11,6 +11,8 @@ import numpy as np
 from pnsight import _markup as markup
 from pnsight._text import count_text
 from pnsight._typing import FloatArray
+from pnsight.data.attrition import TableAttrition
+from pnsight.data.sampling import SamplingDesign
 from pnsight.data.schema import Codes, Schema
 from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL, Structure
 from pnsight.data.two_by_two import TWO_BY_TWO
@@ -79,6 +81,10 @@ class Study:
         Levels of the treatment and the outcome that mean true.
     withheld : Withheld, or None
         What was taken out because counts were small; None if nobody asked for that.
+    design : SamplingDesign, or None
+        What the counts are worth where rows weigh unequally or come in clusters; None where every row counts once.
+    attrition : tuple, or None
+        For each table, rows that have a treatment and those of them without an outcome; None where that is not known.
 
     Counts are whole numbers, unless rows had weights that are not.
     """
@@ -95,6 +101,8 @@ class Study:
     treated: str = "1"
     success: str = "1"
     withheld: Withheld | None = None
+    design: SamplingDesign | None = None
+    attrition: tuple[TableAttrition, ...] | None = None
 
     def __post_init__(self) -> None:
         """Keep the profiles column by column: queries look at one covariate after another."""
@@ -173,21 +181,51 @@ class Study:
             return np.asarray(trial)
         return np.asarray(self.observational.sum(axis=1) + (trial if population == POOLED else 0.0))
 
+    @cached_property
+    def effective_counts(self) -> FloatArray:
+        """Independent rows that the counts are worth, shape (profiles, cells); the counts where rows count once each.
+
+        Unequal weights and clusters make rows worth less: whoever asks how certain something is asks these.
+        """
+        return self.counts if self.design is None else self.counts * self.design.cell_worth(self.structure)
+
+    def comparison_worth(self, of: Literal["arms", "tables"]) -> tuple[float, ...]:
+        """What a counted row is worth when the covariates of two sides are compared.
+
+        Parameters
+        ----------
+        of
+            The arms of the experiment, or the two tables.
+
+        Returns
+        -------
+        For each covariate, and last for whole profiles; one each where rows count once.
+        """
+        plain = (1.0,) * (len(self.schema.names) + 1)
+        if self.design is None:
+            return plain
+        return (self.design.arm_worth if of == "arms" else self.design.mix_worth) or plain
+
     def with_counts(self, counts: FloatArray) -> Study:
         """The same study with other counts, shape (profiles, cells)."""
-        return replace(self, counts=counts)
+        return replace(self, counts=counts, design=None if self.design is None else self.design.without_folds())
 
     def with_tables(self, **tables: FloatArray | None) -> Study:
         """The same study with other counts of some tables, by name; None leaves a table out."""
         counts = {**{name: self.table(name) for name in self.structure.tables}, **tables}
         kept = {name: table for name, table in counts.items() if table is not None}
         structure = self.structure.only(kept)
-        return replace(self, counts=np.concatenate([kept[name] for name in structure.tables], 1), structure=structure)
+        design = None if self.design is None else self.design.of_tables(self.structure, structure)
+        if design is not None and any(table is not None for table in tables.values()):
+            design = design.without_folds()
+        counted = np.concatenate([kept[name] for name in structure.tables], 1)
+        return replace(self, counts=counted, structure=structure, design=design)
 
     def drop_empty_profiles(self) -> Study:
         """The same study without profiles that have no row."""
-        some = self.counts.any(axis=1)
-        return replace(self, profiles=self.profiles[some], counts=self.counts[some])
+        some = np.asarray(self.counts.any(axis=1))
+        design = None if self.design is None else self.design.of_profiles(some)
+        return replace(self, profiles=self.profiles[some], counts=self.counts[some], design=design)
 
     def __repr__(self) -> str:
         observational = 0.0 if self.observational is None else float(self.observational.sum())

@@ -91,6 +91,21 @@ def two_by_two_law(a: FloatArray, b: FloatArray, joint: FloatArray | None = None
     return Law(TWO_BY_TWO, np.concatenate([arms, joint], axis=1))
 
 
+def cell_of(x: npt.NDArray[np.integer[Any]], y: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.intp]:
+    """The cell of a table: both tables list the treated first, and those who respond before others.
+
+    Parameters
+    ----------
+    x, y : shape (entries,)
+        Treatment and outcome, one if true.
+
+    Returns
+    -------
+    Shape (entries,): positions among the cells of the table.
+    """
+    return np.asarray(2 * (1 - x) + (1 - y), dtype=np.intp)
+
+
 def cell_counts(
     place: npt.NDArray[np.intp],
     profiles: int,
@@ -113,8 +128,7 @@ def cell_counts(
 
     Returns
     -------
-    Shape (profiles, cells of the table): both tables list the treated first, and those who respond before others.
+    Shape (profiles, cells of the table).
     """
-    cell = 4 * place + 2 * (1 - x) + (1 - y)
-    counts = np.bincount(cell, weights=rows, minlength=4 * profiles)
+    counts = np.bincount(4 * place + cell_of(x, y), weights=rows, minlength=4 * profiles)
     return np.asarray(counts, dtype=np.float64).reshape(profiles, 4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pnsight.decisions.contradictions import answering_model
 from pnsight.decisions.ranking import Ranking, rank
 from pnsight.decisions.rule import (
     NONE,
@@ -12,6 +13,7 @@ from pnsight.decisions.rule import (
     decide,
     decided,
     decisions,
+    extrapolated,
     refuse_threshold,
     usual_threshold,
 )
@@ -27,11 +29,13 @@ __all__ = [
     "Questions",
     "Ranking",
     "Selection",
+    "answering_model",
     "ask",
     "ask_beyond",
     "decide",
     "decided",
     "decisions",
+    "extrapolated",
     "left_open",
     "rank",
     "refuse_threshold",

@@ -11,6 +11,7 @@ import numpy as np
 from pnsight._tabular import Tabular
 from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN, Codes, Schema
+from pnsight.decisions.contradictions import answering_model, notes_when_left_out, refuse_all_contradicted
 from pnsight.decisions.winners_curse import LEAST_TOLD, NOT_KNOWN, overestimation
 from pnsight.errors import QueryError, join_names
 from pnsight.estimands.estimand import Estimand, EstimandLike
@@ -107,16 +108,19 @@ def rank(
 
     Returns
     -------
-    The groups listed, best first.
+    The groups listed, best first. Those about which the tables contradict each other are left out; refused with
+    `IncoherentError` if that leaves none.
     """
     _refuse_bad_arguments(top, by, margin, least_share, most_candidates)
     asked = _ranked_by(model, by, quantity, options)
     codes, fixed = _candidates(model.schema, most_candidates)
     looked_at = {"groups": len(codes), "of": model.schema.n_queries, "most_fixed": fixed}
-    share = model.shares(codes, asked.population)
-    enough = (share >= least_share - ROUNDING) & (model.least_rows(model.counts(codes)) >= least_support)
+    people = answering_model(model, asked)
+    share = people.shares(codes, asked.population)
+    enough = (share >= least_share - ROUNDING) & (people.least_rows(people.counts(codes)) >= least_support)
     codes, share = codes[enough], share[enough]
     answers = model.bounds(codes, asked)
+    refuse_all_contradicted(answers, "no group can be ranked")
     end = _end(by)
     estimate: FloatArray = getattr(answers, end)
     merit = np.minimum(estimate, answers.interval(end)[0]) if answers.level else estimate
@@ -130,7 +134,8 @@ def rank(
         notes += (NOT_KNOWN,)
     elif len(chosen):
         notes += (_caution(answers, end, (estimate - merit)[chosen].mean(), too_high),)
-    return Ranking(answers.take(chosen), by, share[chosen], adds[chosen], too_high, answers.notes + notes)
+    notes = notes_when_left_out(answers) + notes
+    return Ranking(answers.take(chosen), by, share[chosen], adds[chosen], too_high, notes)
 
 
 def _ranked_by(model: Model, by: By, quantity: EstimandLike, options: Mapping[str, Any]) -> Estimand:

@@ -10,16 +10,19 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight._tabular import Tabular
-from pnsight._typing import FloatArray
+from pnsight._typing import BoolArray, FloatArray
 from pnsight.errors import ModelError, QueryError, percent_hint
 from pnsight.estimands.estimand import EstimandLike
 from pnsight.estimands.quantities import find_quantity
 from pnsight.models import Model
-from pnsight.notes import Note
-from pnsight.queries.bound_table import BoundTable
+from pnsight.notes import WARNING, Note
+from pnsight.queries.bound_table import EXTRAPOLATED, OK, BoundTable, plain_numbers
 from pnsight.queries.query import QueryLike
 
 TREAT, NOT, UNCERTAIN, NONE = "treat", "not", "uncertain", ""
+
+MIN_EFFECTIVE_ROWS = 30.0
+"""An answer that is worth fewer rows of its own than this is never decided upon with caution."""
 
 
 def decisions(lower: FloatArray, upper: FloatArray, threshold: float) -> npt.NDArray[np.str_]:
@@ -40,13 +43,17 @@ class Decisions(Tabular):
     ----------
     answers : bounds of each query
     decision : shape (queries,)
-        ``treat``, ``not`` or ``uncertain``; empty where there is no answer.
+        ``treat``, ``not`` or ``uncertain``; empty where there is no answer, or one that is extrapolated.
+    decision_cautious : shape (queries,)
+        The same where the whole interval of the deciding end has to agree, and the answer has to be worth
+        `MIN_EFFECTIVE_ROWS` rows of the people asked about; empty without intervals.
     threshold : what the bounds are compared with
-    cautious : whether the whole interval of an end had to agree
+    cautious : whether `decision` is the cautious one too
     """
 
     answers: BoundTable
     decision: npt.NDArray[np.str_]
+    decision_cautious: npt.NDArray[np.str_]
     threshold: float
     cautious: bool
 
@@ -62,33 +69,52 @@ class Decisions(Tabular):
     @property
     def notes(self) -> tuple[Note, ...]:  # type: ignore[override]
         """What a reader of the answers should know, and how many decisions there are of each kind."""
+        left = int((extrapolated(self.answers) & (self.decision == NONE)).sum())
+        found = self.answers.notes
+        if left:
+            found += (Note("extrapolated_undecided", {"queries": left, "of": len(self)}, WARNING),)
         if len(self) < 2:
-            return self.answers.notes
+            return found
         named = {"treat": TREAT, "not_": NOT, "uncertain": UNCERTAIN, "unanswered": NONE}
         counted = {name: (self.decision == word).sum() for name, word in named.items()}
-        return (*self.answers.notes, Note("decisions_counted", counted))
+        return (*found, Note("decisions_counted", counted))
 
     def columns(self) -> dict[str, list[Any]]:
-        """The query, its decision, then the columns of its answer."""
-        return self.answers.columns(beside={"decision": [str(word) for word in self.decision]})
+        """The query, its decision, plain and with caution, then the columns of its answer."""
+        words = {"decision": self.decision, "decision_cautious": self.decision_cautious}
+        return self.answers.columns(beside={name: [str(word) for word in found] for name, found in words.items()})
 
     def words(self) -> list[str]:
-        """Each query, its decision and the reason, in a sentence."""
+        """Each query, its decision, the reason and the rows behind it, in a sentence."""
         return [f"{query or 'everyone'}: {self.reason(row)}" for row, query in enumerate(self.answers.queries)]
 
     def reason(self, row: int = 0) -> Note:
-        """One decision and its reason: the bounds, the threshold, and the interval of the end that decides."""
+        """One decision and its reason: the bounds, the threshold, the interval of the end that decides, and the rows.
+
+        Where nothing is decided, why: the status, what the answer rests on, and what the experiment alone says.
+        """
         answers, decision = self.answers, str(self.decision[row])
+        answered = answers.status[row] == OK
         values = {
             "decision": decision,
             "quantity": answers.quantity,
-            "lower": answers.lower[row] if decision else None,
-            "upper": answers.upper[row] if decision else None,
+            "lower": answers.lower[row] if answered else None,
+            "upper": answers.upper[row] if answered else None,
             "threshold": self.threshold,
             "status": str(answers.status[row]),
             "interval": self._deciding_interval(row) if decision else None,
+            "basis": "" if answers.basis is None else str(answers.basis[row]),
+            "trial": self._trial_alone(row),
+            "rows": [answers.support_experimental[row], answers.support_observational[row]],
         }
         return Note("decision", values)
+
+    def _trial_alone(self, row: int) -> list[float | None] | None:
+        """Both ends that the experiment alone has; None where it does not bound the quantity, or was not asked."""
+        lower, upper = self.answers.trial_lower, self.answers.trial_upper
+        if lower is None or upper is None or np.isnan(lower[row]):
+            return None
+        return plain_numbers(np.array([lower[row], upper[row]]))
 
     def _deciding_interval(self, row: int) -> dict[str, Any] | None:
         """How far the interval of the deciding end reaches, and whether it agrees; None without one."""
@@ -98,6 +124,8 @@ class Decisions(Tabular):
             return None
         lowest, highest = cautious_ends(answers)
         reaches = lowest[row] if plain == TREAT else highest[row]
+        if np.isnan(reaches):
+            return None
         agrees = reaches >= self.threshold if plain == TREAT else reaches < self.threshold
         return {"level": answers.level, "reaches": reaches, "agrees": agrees}
 
@@ -108,6 +136,7 @@ def decide(
     threshold: float | None = None,
     cautious: bool = False,
     quantity: EstimandLike = None,
+    extrapolate: bool = False,
     **options: Any,
 ) -> Decisions:
     """Treat, do not treat or uncertain for each query; what a query does not name is left open.
@@ -120,23 +149,49 @@ def decide(
         Treat where the quantity is at least this: by default one half, and 0 for benefit, whose threshold is what
         treating one person costs.
     cautious
-        Decide only where the whole interval of the deciding end agrees; for models that give intervals.
+        Decide only where the whole interval of the deciding end agrees; for models that give intervals. Those decisions
+        stand beside the plain ones in any case, as `decision_cautious`.
     quantity, options
         What is asked, as `model.bounds` takes it.
+    extrapolate
+        Whether to decide also where the answer is extrapolated, as nobody like these people was seen.
 
     Returns
     -------
-    One decision a query, with the bounds that it rests on.
+    One decision a query, with the bounds that it rests on; none where the tables contradict each other.
     """
-    return decided(model.bounds(queries, quantity, **options), threshold, cautious)
+    return decided(model.bounds(queries, quantity, **options), threshold, cautious, extrapolate)
 
 
-def decided(answers: BoundTable, threshold: float | None = None, cautious: bool = False) -> Decisions:
-    """The decisions that a table of bounds supports."""
+def decided(
+    answers: BoundTable, threshold: float | None = None, cautious: bool = False, extrapolate: bool = False
+) -> Decisions:
+    """The decisions that a table of bounds supports; arguments as `decide` has them."""
     threshold = usual_threshold(answers.quantity) if threshold is None else threshold
     refuse_threshold(threshold, answers.quantity)
-    ends = cautious_ends(answers) if cautious else (answers.lower, answers.upper)
-    return Decisions(answers, decisions(*ends, threshold), threshold, cautious)
+    open_ends = np.full(len(answers), np.nan)
+    careful = cautious_ends(answers) if cautious or answers.level is not None else (open_ends, open_ends)
+    undecided = extrapolated(answers) & (not extrapolate)
+    plain, surer = (
+        np.where(undecided, NONE, decisions(lower, upper, threshold))
+        for lower, upper in ((answers.lower, answers.upper), careful)
+    )
+    surer = np.where(_worth_little(answers) & (surer != NONE), UNCERTAIN, surer)
+    return Decisions(answers, surer if cautious else plain, surer, threshold, cautious)
+
+
+def _worth_little(answers: BoundTable) -> BoolArray:
+    """Which answers are worth too few rows for a cautious decision, shape (queries,)."""
+    if answers.effective_rows is None:
+        return np.zeros(len(answers), dtype=bool)
+    return np.asarray(answers.effective_rows < MIN_EFFECTIVE_ROWS)
+
+
+def extrapolated(answers: BoundTable) -> BoolArray:
+    """Which answers rest on nobody like the people asked about, shape (queries,)."""
+    if answers.basis is None:
+        return np.zeros(len(answers), dtype=bool)
+    return np.asarray((answers.basis == EXTRAPOLATED) & (answers.status == OK))
 
 
 def usual_threshold(quantity: str) -> float:

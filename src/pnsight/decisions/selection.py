@@ -19,11 +19,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight._tabular import Tabular
-from pnsight._typing import FloatArray
+from pnsight._typing import BoolArray, FloatArray
 from pnsight.data.schema import Codes, Schema
 from pnsight.data.study import Study
 from pnsight.data.two_by_two import Y_X, Y_X0
-from pnsight.decisions.rule import cautious_ends
+from pnsight.decisions.contradictions import answering_model, refuse_all_contradicted
+from pnsight.decisions.rule import cautious_ends, extrapolated
 from pnsight.decisions.winners_curse import LEAST_TOLD, NOT_KNOWN, overestimation
 from pnsight.errors import ModelError, QuantityError, QueryError, join_names
 from pnsight.estimands.estimand import EstimandLike
@@ -33,7 +34,7 @@ from pnsight.models import Model
 from pnsight.models.response_types.config import MAX_ENUMERATED_PROFILES
 from pnsight.notes import Note
 from pnsight.queries import lattice
-from pnsight.queries.bound_table import BoundTable, plain_numbers
+from pnsight.queries.bound_table import CONTRADICTED, BoundTable, plain_numbers
 from pnsight.queries.query import encode, format_queries
 
 Gain: TypeAlias = Literal["guaranteed", "net", "best_case"]
@@ -119,6 +120,7 @@ def select(
     cautious: bool = False,
     least_support: float = 0,
     quantity: EstimandLike = None,
+    extrapolate: bool = False,
     **options: Any,
 ) -> Selection:
     """Whom to treat with a budget, profile by profile, and what is gained at least, net, and at most.
@@ -144,22 +146,29 @@ def select(
         Rows in each table that a profile must have to be considered.
     quantity, options
         What is asked, as `model.bounds` takes it. The quantity must be a gain: ``"pns"`` or ``"benefit"``.
+    extrapolate
+        Whether to consider also profiles whose answer is extrapolated, as nobody like them was seen.
 
     Returns
     -------
-    The profiles to treat, those that gain most per cost first.
+    The profiles to treat, those that gain most per cost first. Those about which the tables contradict each other are
+    left out; refused with `IncoherentError` if that leaves none.
     """
     _refuse_bad_arguments(budget, people, cost, by)
     if by == "net" and not model.capabilities.law:
         raise ModelError(f"a {model.name} model knows bounds, not the net effect; fit response-types or plug-in.")
-    codes = possible_profiles(model.study)
     asked = model.estimand(quantity, **options)
+    whose = answering_model(model, asked)
+    codes = possible_profiles(whose.study)
     answers = model.bounds(codes, asked)
     _refuse_no_gain(answers.quantity)
-    share, price = model.shares(codes, asked.population), _prices(model.schema, codes, cost)
+    refuse_all_contradicted(answers, "a budget cannot be spent")
+    share, price = whose.shares(codes, asked.population), _prices(model.schema, codes, cost)
     lower, upper = cautious_ends(answers) if cautious else (answers.lower, answers.upper)
-    gains = {"guaranteed": lower, "net": np.where(answers.status == OK, _net(model, codes), np.nan), "best_case": upper}
-    enough = model.least_rows(model.counts(codes)) >= least_support
+    gains = {"guaranteed": lower, "net": np.where(answers.status == OK, _net(whose, codes), np.nan), "best_case": upper}
+    few = whose.least_rows(whose.counts(codes)) < least_support
+    left_out = _left_out(answers, few, extrapolated(answers) & (not extrapolate))
+    enough = ~np.any(list(left_out.values()), axis=0)
     order = _by_merit(gains[by] / price, gains["net"] / price, np.where(enough, share, 0.0))
     crowd = share[order] * (people or 1.0)
     before = np.append(0.0, np.cumsum(crowd * price[order]))[:-1]
@@ -172,8 +181,8 @@ def select(
         **{name: values[order] for name, values in gains.items()},
         people=people,
         notes=(
-            *answers.notes,
-            *_left_out(answers, share, enough),
+            *(note for note in answers.notes if note.kind != "answers_contradicted"),
+            *_not_considered(share, left_out),
             *_cautions(answers, order, treated, gains["net"][order]),
         ),
     )
@@ -211,13 +220,25 @@ def _by_merit(merit: FloatArray, tie: FloatArray, share: FloatArray) -> npt.NDAr
     return order[(merit[order] > 0) & (share[order] > 0)]
 
 
-def _left_out(answers: BoundTable, share: FloatArray, enough: npt.NDArray[np.bool_]) -> list[Note]:
-    """Who was not considered, and why."""
-    people = {
-        "no_answer": float(share[answers.status != OK].sum()),
-        "few_rows": float(share[~enough & (answers.status == OK)].sum()),
-        "no_rows": 1 - float(share.sum()),
+def _left_out(answers: BoundTable, few: BoolArray, unlike: BoolArray) -> dict[str, BoolArray]:
+    """Which profiles are not considered, by the first reason that holds, shape (profiles,) each.
+
+    `few` have few rows, and `unlike` are like nobody who was seen.
+    """
+    answered = answers.status == OK
+    contradicted = answers.status == CONTRADICTED
+    return {
+        "contradicted": contradicted,
+        "no_answer": ~answered & ~contradicted,
+        "extrapolated": unlike,
+        "few_rows": few & answered & ~unlike,
     }
+
+
+def _not_considered(share: FloatArray, left_out: Mapping[str, BoolArray]) -> list[Note]:
+    """Who was not considered, and why."""
+    people = {why: float(share[which].sum()) for why, which in left_out.items()}
+    people["no_rows"] = 1 - float(share.sum())
     return [
         Note("not_considered", {"share": size, "why": why}, "warning")
         for why, size in people.items()

@@ -13,13 +13,14 @@ import numpy.typing as npt
 from pnsight._tabular import Tabular
 from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN, Codes
+from pnsight.decisions.contradictions import answering_model
 from pnsight.decisions.rule import NONE, NOT, TREAT, UNCERTAIN, Decisions, decide, decided
 from pnsight.errors import QueryError
 from pnsight.estimands.estimand import Estimand, EstimandLike
 from pnsight.models import Model
 from pnsight.notes import Note
 from pnsight.queries import lattice
-from pnsight.queries.bound_table import BoundTable, plain_numbers
+from pnsight.queries.bound_table import CONTRADICTED, BoundTable, plain_numbers
 from pnsight.queries.query import QueryLike, encode, example_query
 
 NEVER = 1e-9
@@ -55,7 +56,7 @@ class Questions(Tabular):
     @property
     def notes(self) -> tuple[Note, ...]:  # type: ignore[override]
         """Which question to ask, or why none; and what a reader of the answers should know."""
-        return (self.advice, *self.now.answers.notes)
+        return (self.advice, *self.now.notes)
 
     @property
     def advice(self) -> Note:
@@ -63,6 +64,8 @@ class Questions(Tabular):
         columns = self.columns()
         if not columns["covariate"]:
             return Note("everything_known")
+        if (self.after.answers.status == CONTRADICTED).all():
+            return Note("nothing_decided_whatever_known", severity="warning")
         best = columns["changes"][0]
         if best is None:
             return Note("nobody_described")
@@ -125,16 +128,17 @@ def ask(
     threshold: float | None = None,
     cautious: bool = False,
     quantity: EstimandLike = None,
+    extrapolate: bool = False,
     **options: Any,
 ) -> Questions:
     """What the decision for one query would be, if one more covariate were known, and how likely that is.
 
     How likely an answer is follows from the model's law of the covariates, given what the query fixes. `options` are
-    further arguments of `model.bounds`.
+    further arguments of `model.bounds`, the others those of `decide`.
     """
     codes = _one(model, query)
     asked = model.estimand(quantity, **options)
-    return ask_beyond(model, codes, model.bounds(codes, asked), threshold, cautious, asked)
+    return ask_beyond(model, codes, model.bounds(codes, asked), threshold, cautious, asked, extrapolate)
 
 
 def ask_beyond(
@@ -144,15 +148,16 @@ def ask_beyond(
     threshold: float | None,
     cautious: bool,
     estimand: Estimand,
+    extrapolate: bool = False,
 ) -> Questions:
     """The same where the answer to the query itself, given as codes of shape (1, covariates), is known already."""
     more, open_places = _one_more_known(model.schema.shape, codes)
-    after = decide(model, more, threshold, cautious, estimand)
-    shares = model.shares(more, estimand.population)
+    after = decide(model, more, threshold, cautious, estimand, extrapolate)
+    shares = answering_model(model, estimand).shares(more, estimand.population)
     covariates = [model.schema.covariates[j] for j in open_places]
     levels = [covariate.levels[row[j]] for covariate, row, j in zip(covariates, more, open_places, strict=True)]
     return Questions(
-        decided(answer, threshold, cautious),
+        decided(answer, threshold, cautious, extrapolate),
         after,
         [covariate.name for covariate in covariates],
         levels,
@@ -166,6 +171,7 @@ def left_open(
     threshold: float | None = None,
     cautious: bool = False,
     quantity: EstimandLike = None,
+    extrapolate: bool = False,
     **options: Any,
 ) -> Decisions:
     """The decision for one query, then with each covariate that it fixes left open in turn.
@@ -176,7 +182,7 @@ def left_open(
     fixed = np.flatnonzero(codes[0] != OPEN)
     answers = model.bounds(lattice.query_and_parents(codes[0]), quantity, **options)
     kept = {"left_open": ["", *(model.schema.names[j] for j in fixed)]}
-    return decided(replace(answers, kept=kept), threshold, cautious)
+    return decided(replace(answers, kept=kept), threshold, cautious, extrapolate)
 
 
 def _one(model: Model, query: QueryLike) -> Codes:

@@ -7,7 +7,7 @@ from pnsight.diagnostics.balance import Balance
 from pnsight.diagnostics.compatibility import Coherence, coherence_of
 from pnsight.diagnostics.covariate_differences import Contrast
 from pnsight.diagnostics.covariate_shift import Shift
-from pnsight.diagnostics.fit_warnings import fit_warnings
+from pnsight.diagnostics.fit_warnings import fit_warnings, study_warnings
 from pnsight.diagnostics.pooling import pooling_concerns
 from pnsight.diagnostics.run_check import Check, check
 from pnsight.diagnostics.subgroup_tests import Comparisons
@@ -29,4 +29,5 @@ __all__ = [
     "coherence_of",
     "fit_warnings",
     "pooling_concerns",
+    "study_warnings",
 ]

@@ -7,6 +7,7 @@ are taken for an allocation by them, and more than a few for treatment that was 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,8 +124,9 @@ def balance_of(study: Study) -> Balance:
     """
     schema, profiles = study.schema, study.profiles
     arms = np.stack([study.counts[:, study.structure.group(arm)].sum(axis=1) for arm in (TREATED, CONTROL)], axis=1)
-    found = contrast(schema, profiles, arms)
-    allocating, left = _explain(schema, profiles, arms, found.tests)
+    worth = study.comparison_worth("arms")
+    found = contrast(schema, profiles, arms, worth)
+    allocating, left = _Allocation(schema, profiles, arms, worth, found.tests).explain()
     strata = _strata(schema, profiles, allocating)
     treated = np.array([_treated_range(arms, profiles[:, j]) for j in range(len(schema.names))]).reshape(-1, 2)
     return Balance(
@@ -133,38 +135,52 @@ def balance_of(study: Study) -> Balance:
         most_treated=treated[:, 1],
         stratification_covariates=tuple(schema.names[j] for j in allocating),
         unexplained=tuple(schema.names[j] for j in left),
-        combinations=min(1.0, combined(schema, profiles, arms, strata).p_value * found.tests),
+        combinations=min(1.0, combined(schema, profiles, arms, worth[-1], strata).p_value * found.tests),
         positivity_violation=_positivity_violation(arms, strata) if allocating else 0.0,
     )
 
 
-def _explain(schema: Schema, profiles: Codes, arms: FloatArray, tests: int) -> tuple[list[int], dict[int, Association]]:
-    """Covariates that allocation differs by, and those that predict treatment even so."""
-    chosen: list[int] = []
-    while True:
-        left = _predictors(schema, profiles, arms, tests, chosen)
-        if not left or len(chosen) == MAX_STRATIFICATION_COVARIATES:
-            return (chosen if left else _backward_eliminate(schema, profiles, arms, tests, chosen)), left
-        chosen.append(max(left, key=lambda j: left[j].excess))
+@dataclass(frozen=True)
+class _Allocation:
+    """The search for what treatment was allocated by.
 
+    Attributes
+    ----------
+    schema, profiles : the covariates, and the profiles' codes
+    arms : treated and untreated of each profile, shape (profiles, 2)
+    worth : how many independent rows a row is worth in comparing each covariate
+    tests : how many looks p-values allow for
+    """
 
-def _predictors(
-    schema: Schema, profiles: Codes, arms: FloatArray, tests: int, given: list[int]
-) -> dict[int, Association]:
-    """Covariates that predict treatment among people who are alike in the given ones."""
-    strata = _strata(schema, profiles, given)
-    others = [j for j in range(len(schema.names)) if j not in given]
-    found = {j: association(arms, cell_index(profiles[:, j]), strata) for j in others}
-    return {j: one for j, one in found.items() if _surprising(one, tests)}
+    schema: Schema
+    profiles: Codes
+    arms: FloatArray
+    worth: Sequence[float]
+    tests: int
 
+    def explain(self) -> tuple[list[int], dict[int, Association]]:
+        """Covariates that allocation differs by, and those that predict treatment even so."""
+        chosen: list[int] = []
+        while True:
+            left = self._predictors(chosen)
+            if not left or len(chosen) == MAX_STRATIFICATION_COVARIATES:
+                return (chosen if left else self._backward_eliminate(chosen)), left
+            chosen.append(max(left, key=lambda j: left[j].excess))
 
-def _backward_eliminate(schema: Schema, profiles: Codes, arms: FloatArray, tests: int, chosen: list[int]) -> list[int]:
-    """Without those that a covariate chosen later has made idle."""
-    for j in chosen:
-        rest = [other for other in chosen if other != j]
-        if j not in _predictors(schema, profiles, arms, tests, rest):
-            return _backward_eliminate(schema, profiles, arms, tests, rest)
-    return chosen
+    def _predictors(self, given: list[int]) -> dict[int, Association]:
+        """Covariates that predict treatment among people who are alike in the given ones."""
+        strata = _strata(self.schema, self.profiles, given)
+        others = [j for j in range(len(self.schema.names)) if j not in given]
+        found = {j: association(self.arms, cell_index(self.profiles[:, j]), strata, self.worth[j]) for j in others}
+        return {j: one for j, one in found.items() if _surprising(one, self.tests)}
+
+    def _backward_eliminate(self, chosen: list[int]) -> list[int]:
+        """Without those that a covariate chosen later has made idle."""
+        for j in chosen:
+            rest = [other for other in chosen if other != j]
+            if j not in self._predictors(rest):
+                return self._backward_eliminate(rest)
+        return chosen
 
 
 def _surprising(one: Association, tests: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,7 +94,7 @@ class Contrast:
         }
 
 
-def contrast(schema: Schema, profiles: Codes, groups: FloatArray) -> Contrast:
+def contrast(schema: Schema, profiles: Codes, groups: FloatArray, worth: Sequence[float]) -> Contrast:
     """Standardised differences of two groups, covariate by covariate.
 
     Parameters
@@ -102,24 +103,29 @@ def contrast(schema: Schema, profiles: Codes, groups: FloatArray) -> Contrast:
         The covariates, and the profiles' codes, shape (profiles, covariates).
     groups : shape (profiles, 2)
         People of each profile in either group.
+    worth
+        How many independent rows a row is worth in comparing each covariate, and last whole profiles.
 
     Returns
     -------
     differences with p-values, for each covariate and for all together
     """
     shares = [_shares(groups, profiles[:, j], levels) for j, levels in enumerate(schema.shape)]
-    p_value = np.array([association(groups, cell_index(profiles[:, j])).p_value for j in range(len(schema.shape))])
+    found = [association(groups, cell_index(profiles[:, j]), None, worth[j]) for j in range(len(schema.shape))]
+    p_value = np.array([one.p_value for one in found])
     return Contrast(
         schema.names,
         np.array([_standardised(share) for share in shares]),
         np.array([np.abs(share[:, 0] - share[:, 1]).sum() / 2 for share in shares]),
         p_value,
         np.minimum(1.0, p_value * (len(schema.names) + 1)),
-        combined(schema, profiles, groups),
+        combined(schema, profiles, groups, worth[-1]),
     )
 
 
-def combined(schema: Schema, profiles: Codes, groups: FloatArray, strata: CellIndex | None = None) -> Association:
+def combined(
+    schema: Schema, profiles: Codes, groups: FloatArray, worth: float, strata: CellIndex | None = None
+) -> Association:
     """Joint test of all covariates: whether the whole profile says which group a person is in, beyond the stratum.
 
     Parameters
@@ -128,6 +134,8 @@ def combined(schema: Schema, profiles: Codes, groups: FloatArray, strata: CellIn
         The covariates, and the profiles' codes, shape (profiles, covariates).
     groups : shape (profiles, 2)
         People of each profile in either group.
+    worth
+        How many independent rows a row is worth in comparing whole profiles.
     strata : shape (profiles,), or None
         The stratum of each profile; None for one stratum.
 
@@ -135,7 +143,7 @@ def combined(schema: Schema, profiles: Codes, groups: FloatArray, strata: CellIn
     -------
     the statistic beside what independence makes of it
     """
-    return association(groups, distinct_profiles(schema, profiles)[1], strata)
+    return association(groups, distinct_profiles(schema, profiles)[1], strata, worth)
 
 
 def cell_index(codes: Codes) -> CellIndex:

@@ -46,4 +46,4 @@ def shift_of(study: Study) -> Shift | None:
     if study.observational is None:
         return None
     groups = np.stack([study.experimental.sum(axis=1), study.observational.sum(axis=1)], axis=1)
-    return Shift(contrast(study.schema, study.profiles, groups))
+    return Shift(contrast(study.schema, study.profiles, groups, study.comparison_worth("tables")))

@@ -15,13 +15,15 @@ MATERIAL = 0.1
 _STANDARD_ERRORS = 5.0
 
 
-def unevenness(first: FloatArray, second: FloatArray) -> float:
+def unevenness(first: FloatArray, second: FloatArray, worth: float = 1.0) -> float:
     """Overdispersion: by what part of itself the share of the smaller group varies between profiles, beyond chance.
 
     Parameters
     ----------
     first, second : shape (profiles,)
         Rows of two groups.
+    worth
+        How many independent rows a row is worth in comparing them.
 
     Returns
     -------
@@ -36,11 +38,11 @@ def unevenness(first: FloatArray, second: FloatArray) -> float:
     share = fewer / rows.sum()
     spread = share * (1 - share)
     overall = first.sum() / rows.sum()
-    excess = float(((first - rows * overall) ** 2 / (rows * spread)).sum()) - (len(rows) - 1)
+    excess = worth * float(((first - rows * overall) ** 2 / (rows * spread)).sum()) - (len(rows) - 1)
     variance = 2 * (len(rows) - 1) + max(0.0, 1 / spread - 6) * float((1 / rows).sum())
     if excess <= _STANDARD_ERRORS * math.sqrt(variance):
         return 0.0
-    return math.sqrt(excess / float(rows.sum()) * (1 - share) / share)
+    return math.sqrt(excess / (worth * float(rows.sum())) * (1 - share) / share)
 
 
 def pooling_concerns(study: Study) -> list[Note]:
@@ -58,9 +60,10 @@ def pooling_concerns(study: Study) -> list[Note]:
     """
     trial, registry = study.experimental, study.observational
     reweighted = any(note.kind == "rows_reweighted" for note in study.notes)
-    arms = (study.counts[:, study.structure.group(arm)].sum(axis=1) for arm in (TREATED, CONTROL))
+    treated, untreated = (study.counts[:, study.structure.group(arm)].sum(axis=1) for arm in (TREATED, CONTROL))
+    arms_worth, tables_worth = (study.comparison_worth(of)[-1] for of in ("arms", "tables"))
     found = {
-        "assignment_varies": 0.0 if reweighted else unevenness(*arms),
-        "mix_varies": 0.0 if registry is None else unevenness(trial.sum(axis=1), registry.sum(axis=1)),
+        "assignment_varies": 0.0 if reweighted else unevenness(treated, untreated, arms_worth),
+        "mix_varies": 0.0 if registry is None else unevenness(trial.sum(axis=1), registry.sum(axis=1), tables_worth),
     }
     return [Note(kind, {"variation": size}, WARNING) for kind, size in found.items() if size >= MATERIAL]

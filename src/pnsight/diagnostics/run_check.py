@@ -4,18 +4,32 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from pnsight import _markup as markup
 from pnsight._text import format_table
 from pnsight.data.study import Study
 from pnsight.diagnostics.balance import Balance, balance_of
+from pnsight.diagnostics.coding import Coding, coding_of
+from pnsight.diagnostics.columns import Columns, columns_of
 from pnsight.diagnostics.compatibility import Coherence, coherence_of
 from pnsight.diagnostics.covariate_differences import Contrast
 from pnsight.diagnostics.covariate_shift import Shift, shift_of
+from pnsight.diagnostics.missing_outcomes import MissingOutcomes, missing_outcomes_of
+from pnsight.diagnostics.overlap import Overlap, overlap_of
+from pnsight.diagnostics.sampling_check import Sampling, sampling_of
 from pnsight.diagnostics.support import Support, support_of
-from pnsight.diagnostics.verdict import FAILED, FAMILYWISE_ALPHA, SIGNS, WARNING, Verdict
+from pnsight.diagnostics.verdict import (
+    FAILED,
+    FAMILYWISE_ALPHA,
+    NOT_USABLE,
+    SIGNS,
+    USABLE,
+    WARNING,
+    WITH_WARNINGS,
+    Verdict,
+)
 from pnsight.notes import Note
 
 LOOKS = (
@@ -47,27 +61,44 @@ class Check:
     balance : whether treatment in the experiment was randomised
     shift : how the tables' mixes of covariates differ; None for an experiment alone
     coherence : whether any population fits both tables; None for an experiment alone
+    overlap : whether the experiment has people like those of the other table, and both arms for all of them
+    attrition : whose outcomes are missing; None where that is not known
+    coding : whether treatment and outcome seem to mean the same in both tables; None for an experiment alone
+    columns : covariates that should be coarser
+    sampling : what unequal weights and clusters leave of the rows; None where every row counts once
     """
 
     support: Support
     balance: Balance
     shift: Shift | None
     coherence: Coherence | None
+    overlap: Overlap
+    attrition: MissingOutcomes | None
+    coding: Coding | None
+    columns: Columns
+    sampling: Sampling | None
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
-        """Each part's verdict, by its name."""
-        found = {"support": self.support.verdict, "balance": self.balance.verdict}
-        if self.shift is not None:
-            found["shift"] = self.shift.verdict
-        if self.coherence is not None:
-            found["coherence"] = self.coherence.verdict
-        return found
+        """Each part's verdict, by its name; parts that do not apply have none."""
+        parts = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: part.verdict for name, part in parts.items() if part is not None}
 
     @property
     def ok(self) -> bool:
         """Whether no part fails; warnings do not count."""
         return all(verdict.status != FAILED for verdict in self.verdicts.values())
+
+    @property
+    def verdict(self) -> str:
+        """The overall verdict: ``usable``, ``usable with warnings`` or ``not usable``."""
+        found = {verdict.status for verdict in self.verdicts.values()}
+        return NOT_USABLE if FAILED in found else WITH_WARNINGS if WARNING in found else USABLE
+
+    @property
+    def warnings(self) -> tuple[Note, ...]:
+        """What every part warns of, as notes: whoever reads an answer should know it."""
+        return tuple(note for verdict in self.verdicts.values() for note in verdict.warnings)
 
     @property
     def conclusion(self) -> Note:
@@ -87,6 +118,7 @@ class Check:
             "balance": self.balance.contrast,
             "shift": None if self.shift is None else self.shift.contrast,
             "coherence": self.coherence,
+            "attrition": self.attrition,
         }
         rows = [{"part": name, **look} for name, part in parts.items() if part is not None for look in part.looks()]
         return {name: [row.get(name) for row in rows] for name in LOOKS}
@@ -95,13 +127,20 @@ class Check:
         """All there is to know, as plain data: what ``--format json`` writes."""
         return {
             "ok": self.ok,
+            "verdict": self.verdict,
             "summary": self.summary,
+            "warnings": [note.plain() for note in self.warnings],
             "verdicts": {name: verdict.details() for name, verdict in self.verdicts.items()},
             "false_alarms": FAMILYWISE_ALPHA,
             "support": asdict(self.support),
             "balance": self.balance.details(),
             "shift": None if self.shift is None else self.shift.contrast.details(),
             "coherence": None if self.coherence is None else self.coherence.details(),
+            "overlap": self.overlap.details(),
+            "attrition": None if self.attrition is None else self.attrition.details(),
+            "coding": None if self.coding is None else self.coding.details(),
+            "columns": self.columns.details(),
+            "sampling": None if self.sampling is None else self.sampling.details(),
         }
 
     def __str__(self) -> str:
@@ -126,7 +165,7 @@ class Check:
 
 
 def check(study: Study) -> Check:
-    """Is this pair of tables usable? Support, balance, covariate shift and compatibility, each with a verdict.
+    """Is this pair of tables usable? Support, balance, overlap, compatibility and more, each with a verdict.
 
     Parameters
     ----------
@@ -135,9 +174,19 @@ def check(study: Study) -> Check:
 
     Returns
     -------
-    all four parts; print it for a report
+    all parts; print it for a report
     """
-    return Check(support_of(study), balance_of(study), shift_of(study), coherence_of(study))
+    return Check(
+        support=support_of(study),
+        balance=balance_of(study),
+        shift=shift_of(study),
+        coherence=coherence_of(study),
+        overlap=overlap_of(study),
+        attrition=missing_outcomes_of(study),
+        coding=coding_of(study),
+        columns=columns_of(study),
+        sampling=sampling_of(study),
+    )
 
 
 def _paragraphs(verdicts: Mapping[str, Verdict]) -> Iterator[str]:

@@ -3,6 +3,9 @@
 The statistic is Pearson's chi-square, summed over strata. Given the margins its mean and variance under independence
 are known exactly, however few people a cell has, and a gamma law with those two gives the p-value. With many people a
 cell that is the usual chi-square test; with few it stays right, where the usual one does not.
+Where rows weigh unequally or come in clusters, the statistic is multiplied by what a row is worth (the first-order
+correction of J. N. K. Rao and A. J. Scott (1984), "On chi-squared tests for multiway contingency tables with cell
+proportions estimated from survey data").
 Source of the variance: T. Lewis, I. W. Saunders and M. Westcott (1984), "The moments of the Pearson chi-squared
 statistic and the minimum expected value in two-way tables", after J. B. S. Haldane (1940).
 """
@@ -51,7 +54,9 @@ class Association:
         return math.sqrt(self.excess / self.rows) if self.rows else 0.0
 
 
-def association(groups: FloatArray, cells: CellIndex, strata: CellIndex | None = None) -> Association:
+def association(
+    groups: FloatArray, cells: CellIndex, strata: CellIndex | None = None, worth: float = 1.0
+) -> Association:
     """Stratified chi-square: whether the cells say which of two groups a person is in, beyond the stratum.
 
     Parameters
@@ -62,6 +67,8 @@ def association(groups: FloatArray, cells: CellIndex, strata: CellIndex | None =
         The cell of each profile.
     strata : shape (profiles,), or None
         The stratum of each profile; None for one stratum.
+    worth
+        How many independent rows a row is worth in this comparison.
 
     Returns
     -------
@@ -74,7 +81,7 @@ def association(groups: FloatArray, cells: CellIndex, strata: CellIndex | None =
         return np.asarray(np.bincount(stratum, weights=values), dtype=np.float64)
 
     n, first, second = total(rows), total(table[:, 0]), total(table[:, 1])
-    count, inverses = total(np.ones_like(rows)), total(1 / rows)
+    count, inverses = total(np.ones_like(rows)), total(1 / np.maximum(rows, 1.0))  # a cell has at least one row
     usable = (n >= _MIN_ROWS) & (first > 0) & (second > 0) & (count > 1)
     with np.errstate(invalid="ignore", divide="ignore"):  # strata that are not usable
         share = (first / n)[stratum]
@@ -82,7 +89,7 @@ def association(groups: FloatArray, cells: CellIndex, strata: CellIndex | None =
     n, first, second, count, inverses = (values[usable] for values in (n, first, second, count, inverses))
     variance = _variance(n, first, second, count, inverses).sum()
     mean = ((count - 1) * n / (n - 1)).sum()
-    return Association(float(statistic[usable].sum()), float(mean), float(variance), float(n.sum()))
+    return Association(worth * float(statistic[usable].sum()), float(mean), float(variance), worth * float(n.sum()))
 
 
 def _cells_of_strata(groups: FloatArray, cells: CellIndex, strata: CellIndex) -> tuple[FloatArray, CellIndex]:

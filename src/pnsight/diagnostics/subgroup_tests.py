@@ -4,7 +4,8 @@ Each inequality is a one-sided comparison of two proportions, by `mantel_haensze
 Profiles are compared one by one and their evidence added up, so it matters neither that the tables mix profiles
 differently nor that the experiment allocates some of them differently. An alarm is at most as likely as it is when
 every inequality is an equality, and then its chance is known. The familywise error rate is divided equally among the
-kinds of subgroup, and within a kind among its comparisons (Bonferroni).
+kinds of subgroup, and within a kind among its comparisons (Bonferroni). Rows that weigh unequally or come in clusters
+count as the effective rows that they are worth.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from pnsight.notes import Note
 from pnsight.queries.query import decode, format_queries
 
 MIN_ROWS = 100
-"""A subgroup is tested if each of the proportions compared is of at least this many of its rows."""
+"""A subgroup is tested if each of the proportions compared is of at least this many of its effective rows."""
 
 _MAX_REPORTED = 5
 
@@ -42,7 +43,7 @@ class Comparisons:
     queries : the subgroup, as the `query` column of answers has it
     kinds : the kind of subgroup
     inequalities : what is tested
-    rows_left, rows_right : rows that either proportion is of, in profiles that have both
+    rows_left, rows_right : effective rows that either proportion is of, in profiles that have both
     left, right : the two proportions, in one and the same mix of profiles
     excess, low, high : by how much the left proportion is larger, with an interval that allows for all subgroups
     score : evidence against the inequality, standard normal at equality
@@ -91,8 +92,8 @@ class Comparisons:
         -------
         one comparison for each subgroup and inequality
         """
-        shared = evidence_of(study.counts, inequalities).weight.any(axis=1)
-        counts = study.counts[shared]
+        shared = evidence_of(study.effective_counts, inequalities).weight.any(axis=1)
+        counts = study.effective_counts[shared]
         subgroups = enumerate_subgroups(study.schema, study.profiles[shared])
         evidence = evidence_of(counts, inequalities).over(subgroups.covers)
         subgroup, inequality = np.nonzero(_enough_rows(evidence, subgroups.kinds))
@@ -101,8 +102,8 @@ class Comparisons:
         left, right = evidence.sides
         reach = -ndtri(FAMILYWISE_ALPHA / multiplier) * evidence.error[subgroup, inequality]
         excess = evidence.difference[subgroup, inequality]
-        reported, all_reported = _reported(counts, inequalities, subgroups, subgroup, inequality, multiplier)
         score = evidence.score[subgroup, inequality]
+        reported, all_reported = _reported(counts, inequalities, subgroups, subgroup, inequality, multiplier, score)
         broken = log_ndtr(-score) + np.log(multiplier) < np.log(FAMILYWISE_ALPHA)
         return cls(
             queries=tuple(np.array(format_queries(study.schema, subgroups.codes), dtype=object)[subgroup]),
@@ -124,7 +125,7 @@ class Comparisons:
             reported_codes=subgroups.codes[subgroup[list(reported)]],
             broken_codes=subgroups.codes[np.unique(subgroup[broken])],
             all_reported=all_reported,
-            compared=float(counts.sum() / max(study.counts.sum(), 1.0)),
+            compared=float(counts.sum() / (study.effective_counts.sum() or 1.0)),
             pairs_left_out=subgroups.pairs_left_out,
         )
 
@@ -192,19 +193,20 @@ def _reported(
     subgroup: npt.NDArray[np.intp],
     inequality: npt.NDArray[np.intp],
     multiplier: FloatArray,
+    score: FloatArray,
 ) -> tuple[tuple[int, ...], bool]:
     """Broken comparisons that explain the others, and whether they explain all.
 
-    The most certain, then what is still broken without its people, and so on.
+    The most certain, then what is still broken without its people, and so on; `score` is that of all people.
     """
     reported: list[int] = []
     broken = np.ones(len(subgroup), dtype=bool)
     while len(subgroup):
-        score = evidence_of(counts, inequalities).over(subgroups.covers).score[subgroup, inequality]
         log_p = log_ndtr(-score) + np.log(multiplier)
         broken &= log_p < np.log(FAMILYWISE_ALPHA)
         if not broken.any() or len(reported) == _MAX_REPORTED:
             break
         reported.append(int(np.argmin(np.where(broken, log_p, np.inf))))
         counts = counts * (subgroups.covers[[subgroup[reported[-1]]]].toarray() == 0).T
+        score = evidence_of(counts, inequalities).over(subgroups.covers).score[subgroup, inequality]
     return tuple(reported), not len(subgroup) or not broken.any()

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN, Codes
+from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL
 from pnsight.data.study import Study
 from pnsight.diagnostics.stratified_chi2 import CellIndex
 from pnsight.diagnostics.verdict import OK, WARNING, Verdict, verdict
@@ -17,7 +18,7 @@ from pnsight.notes import Note
 from pnsight.queries import lattice
 
 ENOUGH_ROWS = 300
-"""Rows that a subpopulation should have in each table before its own rows say much."""
+"""Effective rows that a subpopulation should have in each table before its own rows say much."""
 
 _MAX_LISTED_QUERIES = 2_000_000
 _DRAWN_QUERIES = 300
@@ -26,7 +27,7 @@ _MAX_UNSEEN = 0.05
 
 @dataclass(frozen=True)
 class Support:
-    """What has at least `ENOUGH_ROWS` rows in each table.
+    """What has at least `ENOUGH_ROWS` effective rows in each table.
 
     Attributes
     ----------
@@ -105,10 +106,12 @@ def support_of(study: Study) -> Support:
     """
     tables = [study.experimental] if study.observational is None else [study.experimental, study.observational]
     totals = np.stack([table.sum(axis=1) for table in tables], axis=1)
-    enough = (totals >= ENOUGH_ROWS).all(axis=1)
+    columns = [study.structure.columns_of(name) for name in (EXPERIMENTAL, OBSERVATIONAL)[: len(tables)]]
+    effective = np.stack([study.effective_counts[:, some].sum(axis=1) for some in columns], axis=1)
+    enough = (effective >= ENOUGH_ROWS).all(axis=1)
     rows = totals.sum(axis=0)
     in_one = np.where((totals > 0).all(axis=1, keepdims=True), 0.0, totals) if len(tables) == 2 else np.zeros((1, 2))
-    queries, examined, drawn = _query_share(study, totals)
+    queries, examined, drawn = _query_share(study, effective)
     return Support(
         rows_experimental=int(rows[0]),
         rows_observational=None if study.observational is None else int(rows[1]),

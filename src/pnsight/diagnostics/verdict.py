@@ -7,8 +7,12 @@ from typing import Any
 
 from pnsight.notes import FAILURE, INFO, Note, Severity
 from pnsight.notes import WARNING as WARNING_NOTE
+from pnsight.wording import capitalised
 
 OK, WARNING, FAILED = "ok", "warning", "failed"
+
+USABLE, WITH_WARNINGS, NOT_USABLE = "usable", "usable with warnings", "not usable"
+"""What all parts together come to."""
 
 SIGNS = {OK: "✓", WARNING: "!", FAILED: "✕"}
 """A character that stands for each."""
@@ -35,7 +39,13 @@ class Verdict:
     @property
     def text(self) -> str:
         """The notes as sentences."""
-        return " ".join(map(str, self.notes))
+        first, *others = map(str, self.notes)
+        return " ".join([first, *map(capitalised, others)])
+
+    @property
+    def warnings(self) -> tuple[Note, ...]:
+        """Notes that somebody who reads an answer should know: the reason for a warning or failure, and the like."""
+        return tuple(note for note in self.notes if note.severity != INFO)
 
     def details(self) -> dict[str, Any]:
         """Status, sentences and notes, as plain data."""

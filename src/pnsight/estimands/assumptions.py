@@ -113,13 +113,32 @@ def _exogenous(
     (chosen_rows,) = registry
     xy, x0y = law.p(XY), law.p(X0Y)
     chosen = xy + law.p(XN)
-    rows_x, rows_x0 = treated + chosen_rows * chosen, control + chosen_rows * (1 - chosen)
+    rows_x, rows_x0, _ = np.moveaxis(exogenous_rows(law, np.stack([treated, control, chosen_rows], axis=-1)), -1, 0)
     a = _pooled(law.p(Y_X), treated, chosen_rows * xy, rows_x)
     b = _pooled(law.p(Y_X0), control, chosen_rows * x0y, rows_x0)
     if ordered:
         a, b = _pool_violators(a, b, rows_x, rows_x0)
     joint = np.stack([chosen * a, chosen * (1 - a), (1 - chosen) * b, (1 - chosen) * (1 - b)], axis=1)
     return two_by_two_law(a, b, joint)
+
+
+def exogenous_rows(law: Law, rows: FloatArray) -> FloatArray:
+    """Rows behind each group of a law that exogeneity was imposed on: both tables show how people respond.
+
+    Parameters
+    ----------
+    law
+        Estimated laws of two arms and two outcomes.
+    rows : shape (groups,) or (laws, groups)
+        Rows in the treated arm, the untreated one and the observational table.
+
+    Returns
+    -------
+    Shape (laws, groups): each arm's with those of the people who chose it.
+    """
+    treated, control, registry = np.moveaxis(rows, -1, 0)
+    chosen = registry * (law.p(XY) + law.p(XN))
+    return np.stack([treated + chosen, control + registry - chosen, np.broadcast_to(registry, chosen.shape)], axis=-1)
 
 
 def _pooled(share: FloatArray, arm: FloatArray, responded: FloatArray, rows: FloatArray) -> FloatArray:

@@ -47,6 +47,9 @@ DEFAULT_LEVEL = 0.9
 _ROUNDING = 1e-12
 """Sums of a few probabilities are wrong by less; an event less likely than this is taken for impossible."""
 
+_STEP = 1e-6
+"""By how much shares are moved to find derivatives."""
+
 
 @dataclass(frozen=True)
 class Estimand:
@@ -61,6 +64,8 @@ class Estimand:
     level : confidence of intervals, of models that give any
     population : whose people an open covariate is averaged over; None for the model's own
     trial_alone : whether to go by the experiment alone, as if there were no observational table
+    median_unbiased : whether ends are corrected for being the largest and the smallest of noisy terms
+    simultaneous : whether all intervals of a table are to hold together, rather than each by itself
     """
 
     quantity: Quantity = PNS
@@ -70,6 +75,8 @@ class Estimand:
     level: float = DEFAULT_LEVEL
     population: Population | None = None
     trial_alone: bool = False
+    median_unbiased: bool = False
+    simultaneous: bool = False
 
     @classmethod
     def parse(
@@ -82,6 +89,8 @@ class Estimand:
         level: float = DEFAULT_LEVEL,
         population: str | None = None,
         trial_alone: bool = False,
+        median_unbiased: bool = False,
+        simultaneous: bool = False,
         default: str = PNS.name,
     ) -> Estimand:
         """The estimand that the arguments describe.
@@ -103,6 +112,11 @@ class Estimand:
             Whose people an open covariate is averaged over.
         trial_alone
             Whether to go by the experiment alone, as if there were no observational table.
+        median_unbiased
+            Whether to move ends outwards until each claims too much at most half of the time: the largest of several
+            noisy estimates is too large, the smallest too small.
+        simultaneous
+            Whether all intervals of a table are to hold together with that confidence, rather than each by itself.
         default
             Name of the quantity to take if none is given.
 
@@ -121,7 +135,8 @@ class Estimand:
         chosen: Any = refine
         whose: Any = population
         worth = None if payoffs is None else Payoffs.of(payoffs)
-        return cls(found, worth, read_assumptions(assume), chosen, level, whose, trial_alone)
+        how = {"trial_alone": trial_alone, "median_unbiased": median_unbiased, "simultaneous": simultaneous}
+        return cls(found, worth, read_assumptions(assume), chosen, level, whose, **how)
 
     def of_quantity(self, quantity: Quantity) -> Estimand:
         """The same question about another quantity; payoffs are kept only where they are used."""
@@ -202,13 +217,13 @@ class Estimand:
         """Both ends at the law of a profile, of which every assumption holds, shape (rows,) each."""
         return self.bounds_at(project_onto_assumptions(law, self.assume, rows), rows)
 
-    def profile_terms(self, law: Law, rows: FloatArray | None = None) -> FloatArray:
+    def profile_terms(self, law: Law, rows: FloatArray | None = None, may_cross: bool = False) -> FloatArray:
         """What a profile brings to the mean over its people, from its law; NaN without an answer.
 
         Its law, with choice exogenous if that is assumed; or, refined, both ends times the probability of the event
         that the quantity conditions on, and that probability. A profile in which the event is impossible brings
         nothing. What monotonicity makes of an estimate is left to the mean, as noise of profiles would not cancel
-        after it.
+        after it. Ends that cross are no answer, unless they `may_cross`.
 
         Returns
         -------
@@ -219,9 +234,35 @@ class Estimand:
         if not self.refines(law.structure):
             return law.cells
         event = self.compiled(law.structure).conditioning_probability(law)
-        lower, upper, _ = resolve_crossed_bounds(*self.bounds_at(law, rows), within=self.span)
+        lower, upper = self.bounds_at(law, rows)
+        if not may_cross:
+            lower, upper, _ = resolve_crossed_bounds(lower, upper, within=self.span)
         brought = (np.where(event <= _ROUNDING, 0.0, end * event) for end in (lower, upper))
         return np.column_stack([*brought, np.where(event <= _ROUNDING, 0.0, event)])
+
+    def profile_gradients(self, law: Law, rows: FloatArray | None = None) -> FloatArray:
+        """Derivatives of `profile_terms` by the shares of the cells, at the law of each profile.
+
+        Where several functions of the law are as large, that of the first is taken.
+
+        Returns
+        -------
+        Shape (profiles, terms, cells).
+        """
+        inner = np.broadcast_to(np.eye(law.structure.n_cells), (len(law), *[law.structure.n_cells] * 2))
+        if EXOGENOUS in self.assume:
+            inner, law = _projection_gradients(law, rows), project_onto_assumptions(law, (EXOGENOUS,), rows)
+        if not self.refines(law.structure):
+            return inner
+        compiled = self.compiled(law.structure)
+        lower, upper = compiled.numerator.lower, compiled.numerator.upper
+        event = np.zeros(law.structure.n_cells) if compiled.event is None else compiled.event.coefficients[0]
+        outer = (
+            lower.coefficients[lower(law).argmax(axis=0)],
+            upper.coefficients[upper(law).argmin(axis=0)],
+            np.broadcast_to(event, law.cells.shape),
+        )
+        return np.asarray(np.stack(outer, axis=1) @ inner)
 
     def bounds_from_mean_terms(self, terms: FloatArray, structure: Structure, rows: FloatArray | None = None) -> Ends:
         """Both ends of queries from the means of `profile_terms`, shape (queries,) each."""
@@ -230,6 +271,18 @@ class Estimand:
         lower, upper, event = terms.T
         possible = np.where(event > 0, event, np.nan)
         return lower / possible, upper / possible
+
+
+def _projection_gradients(law: Law, rows: FloatArray | None) -> FloatArray:
+    """Derivatives of what exogeneity makes of laws, by the shares of their cells, shape (laws, cells, cells)."""
+    found = np.empty((len(law), *[law.structure.n_cells] * 2))
+    for cell, step in enumerate(_STEP * np.eye(law.structure.n_cells)):
+        sides = (
+            project_onto_assumptions(Law(law.structure, law.cells + off), (EXOGENOUS,), rows) for off in (step, -step)
+        )
+        after, before = (side.cells for side in sides)
+        found[:, :, cell] = (after - before) / (2 * _STEP)
+    return found
 
 
 def _named(quantity: str | None, payoffs: PayoffsLike | None, default: str) -> Quantity:

@@ -19,11 +19,12 @@ from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL, Structure
 from pnsight.data.study import Population, Study, validate_population
 from pnsight.errors import ModelError, PnsightError, QueryError
 from pnsight.estimands.assumptions import EXOGENOUS
+from pnsight.estimands.confidence import EndNoise
 from pnsight.estimands.estimand import Ends, Estimand, EstimandLike
 from pnsight.estimands.resolve import resolve_crossed_bounds
 from pnsight.notes import WARNING, Note
 from pnsight.queries import lattice
-from pnsight.queries.bound_table import CONTRADICTED, INTERVAL_ENDS, BoundTable, validate_level
+from pnsight.queries.bound_table import CONTRADICTED, INTERVAL_ENDS, OK, ROWS, BoundTable, validate_level
 from pnsight.queries.query import QueryLike, encode, format_queries
 
 if TYPE_CHECKING:
@@ -85,8 +86,9 @@ class Model(ABC):
         quantity
             What to bound: an `Estimand`, or a quantity or its name, by default the model's own.
         options
-            What else `Estimand.parse` takes: ``payoffs``, ``assume``, ``refine``, ``level``, ``population``. What an
-            assumption implies is tested on the study, and refused with `AssumptionError` where that contradicts it.
+            What else `Estimand.parse` takes: ``payoffs``, ``assume``, ``refine``, ``level``, ``population``,
+            ``trial_alone``, ``median_unbiased``, ``simultaneous``. What an assumption implies is tested on the study,
+            and refused with `AssumptionError` where that contradicts it.
 
         Returns
         -------
@@ -108,9 +110,20 @@ class Model(ABC):
         """
         found = Estimand.parse(quantity, default=self.quantity, **options)
         validate_level(found.level)
+        self._validate_intervals(found)
         if found.population is not None:
             self.validate_population(found.population)
         return found
+
+    def _validate_intervals(self, estimand: Estimand) -> None:
+        """Refuse what takes standard errors, of a model that has none."""
+        for name, given in (("simultaneous", estimand.simultaneous), ("median_unbiased", estimand.median_unbiased)):
+            if given and not self.capabilities.intervals:
+                raise QueryError(
+                    f"--{name.replace('_', '-')} ({name}=True) goes by how far bounds stray by chance, which this "
+                    f"{self.name} model does not say; leave it out, or fit a plug-in, or a response-types model with "
+                    "intervals."
+                )
 
     def answer(self, codes: Codes, estimand: Estimand) -> BoundTable:
         """Bounds on the estimand for each query, which is already encoded.
@@ -190,9 +203,9 @@ class Model(ABC):
         raise ModelError(f"a {self.name} model knows bounds and no law; fit a response-types or plug-in model.")
 
     def simulated(self, codes: Codes, population: Population | None = None) -> tuple[FloatArray, FloatArray]:
-        """Types of each query, and how far fits to simulated studies strayed, of models that are capable of it.
+        """The law of each profile, and draws of how far it may stray, of models that are capable of it.
 
-        Shapes (queries, types) and (studies, queries, types).
+        Shapes (profiles, cells) and (draws, profiles, cells).
         """
         raise ModelError(f"a {self.name} model simulates no studies; fit a response-types model with intervals.")
 
@@ -285,7 +298,7 @@ class Model(ABC):
 
     def _repr_html_(self) -> str:
         """The model and what it was fitted to, for a notebook."""
-        names: list[str] = [field.name for field in fields(self)] if is_dataclass(self) else []
+        names: list[str] = [field.name for field in fields(self) if field.init] if is_dataclass(self) else []
         own = {name: str(getattr(self, name)) for name in names}
         fitted = self.study.facts() if hasattr(self, "study_") else {"fitted": "not yet"}
         return markup.facts(f"{type(self).__name__} ({self.name})", {**own, **fitted})
@@ -352,8 +365,45 @@ class LawModel(Model):
         return np.stack(Estimand.parse(quantity).bounds_at(self.law(codes)), axis=1)
 
     def compute_bounds(self, codes: Codes, estimand: Estimand) -> BoundTable:
-        """Bounds on the estimand for each query, as `Model.bounds` says."""
+        """Bounds on the estimand for each query, as `Model.bounds` says; they rest on the query's own rows."""
         notes, counts = self.notes(codes, estimand), self.counts(codes)
         lower, upper, status = resolve_crossed_bounds(*self.ends_given(codes, counts, estimand), within=estimand.span)
         table = format_queries(self.schema, codes), lower, upper, *self.support(counts), status
-        return BoundTable(estimand.quantity.name, *table, notes=notes)
+        found = BoundTable(estimand.quantity.name, *table, notes=notes, basis=np.full(len(codes), ROWS))
+        noise = self.noise_given(codes, counts, estimand)
+        return found if noise is None else add_intervals(found, noise, codes, estimand)
+
+    def noise_given(self, codes: Codes, counts: FloatArray, estimand: Estimand) -> EndNoise | None:
+        """How far both ends of each query stray, of which the rows are already counted; None without intervals."""
+        return None
+
+
+def add_intervals(found: BoundTable, noise: EndNoise, codes: Codes, estimand: Estimand) -> BoundTable:
+    """The answers with confidence intervals, and with corrected ends where the estimand asks for them.
+
+    Parameters
+    ----------
+    found
+        Answers without intervals.
+    noise
+        What is known about the errors of their ends.
+    codes : shape (queries, covariates)
+        The queries: where intervals are to hold together, equal ones count once.
+    estimand
+        What was asked.
+
+    Returns
+    -------
+    The answers; intervals are NaN where there is none.
+    """
+    notes: tuple[Note, ...] = found.notes
+    if estimand.median_unbiased:
+        lower, upper = noise.median_unbiased()
+        found = replace(found, lower=np.minimum(found.lower, lower), upper=np.maximum(found.upper, upper))
+        notes = (*notes, Note("median_unbiased"))
+    comparisons = 0
+    if estimand.simultaneous:
+        comparisons = max(1, len(np.unique(codes[found.status == OK], axis=0)))
+        notes = (*notes, Note("simultaneous", {"answers": comparisons, "level": estimand.level}))
+    intervals = noise.intervals(estimand.level, comparisons).around(found.lower, found.upper, estimand.span)
+    return replace(found, **vars(intervals), level=estimand.level, comparisons=comparisons, notes=notes)

@@ -22,17 +22,28 @@ from safetensors import numpy as safetensors_numpy
 
 from pnsight._files import replacing
 from pnsight._version import __version__
+from pnsight.data.attrition import LevelAttrition, TableAttrition
+from pnsight.data.sampling import SamplingDesign, TableSampling
 from pnsight.data.schema import Covariate, Schema
+from pnsight.data.structure import Structure
 from pnsight.data.study import Study, Withheld
 from pnsight.data.two_by_two import EXPERIMENT_ALONE, TWO_BY_TWO
 from pnsight.errors import ModelError, OutputError, PnsightError, join_names
 from pnsight.models.base import Model
 from pnsight.models.registry import MODELS, find_model
-from pnsight.models.stored import StoredCovariate, StoredModel, StoredNote, StoredStudy, parse
+from pnsight.models.stored import (
+    StoredAttrition,
+    StoredCovariate,
+    StoredDesign,
+    StoredModel,
+    StoredNote,
+    StoredStudy,
+    parse,
+)
 from pnsight.notes import Note
 
 FORMAT = "pnsight-model"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 """Raised whenever what is stored changes; 1 did not say how a response-type model represents its profiles."""
 
 
@@ -243,6 +254,10 @@ def _study_out(study: Study) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, 
     }
     if study.withheld is not None:
         description["withheld"] = asdict(study.withheld)
+    if study.design is not None:
+        description["design"] = _design_out(study.design)
+    if study.attrition is not None:
+        description["attrition"] = [asdict(one) for one in study.attrition]
     return description, {"profiles": study.profiles, "counts": study.counts}
 
 
@@ -269,7 +284,43 @@ def _study_in(description: StoredStudy, arrays: dict[str, np.ndarray[Any, Any]])
         treated=description.treated,
         success=description.success,
         withheld=None if description.withheld is None else Withheld(**dict(description.withheld)),
+        design=None if description.design is None else _design_in(description.design, structure, schema),
+        attrition=None if description.attrition is None else _attrition_in(description.attrition, schema),
     )
+
+
+def _attrition_in(stored: list[StoredAttrition], schema: Schema) -> tuple[TableAttrition, ...]:
+    sizes = dict(zip(schema.names, schema.shape, strict=True))
+    for one in stored:
+        for found in one.levels:
+            if {len(found.rows), len(found.missing)} != {sizes.get(found.covariate)}:
+                raise ValueError(f"study.attrition does not fit the levels of covariate {found.covariate!r}")
+    return tuple(TableAttrition(**{**dict(one), "levels": _levels_in(one)}) for one in stored)
+
+
+def _levels_in(stored: StoredAttrition) -> tuple[LevelAttrition, ...]:
+    return tuple(LevelAttrition(one.covariate, tuple(one.rows), tuple(one.missing)) for one in stored.levels)
+
+
+def _design_out(design: SamplingDesign) -> dict[str, Any]:
+    """The design without its folds, which only fitting needs."""
+    found = asdict(design.without_folds())
+    del found["folds"]
+    return found
+
+
+def _design_in(stored: StoredDesign, structure: Structure, schema: Schema) -> SamplingDesign:
+    compared = (0, len(schema.names) + 1)
+    expected = {"row_worth": (len(structure.groups),), "arm_worth": compared, "mix_worth": compared}
+    worths = {name: tuple(getattr(stored, name)) for name in expected}
+    for name, found in worths.items():
+        if len(found) not in expected[name] or not all(worth > 0 for worth in found):
+            raise ValueError(f"study.design.{name} is {list(found)}; expected {expected[name][-1]} positive numbers")
+    tables = tuple(TableSampling(**dict(one)) for one in stored.tables)
+    unknown = [one.table for one in tables if one.table not in structure.tables]
+    if unknown:
+        raise ValueError(f"study.design is about the tables {join_names(unknown)}, which the study has not")
+    return SamplingDesign(worths["row_worth"], tables, worths["arm_worth"], worths["mix_worth"])
 
 
 def _notes_in(stored: Iterable[StoredNote]) -> tuple[Note, ...]:

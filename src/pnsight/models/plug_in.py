@@ -14,9 +14,11 @@ from pnsight.data.law import Law
 from pnsight.data.schema import Codes
 from pnsight.data.study import Population, Study
 from pnsight.errors import ModelError, join_names
+from pnsight.estimands.confidence import EndNoise, LawNoise
 from pnsight.estimands.estimand import Ends, Estimand, validate_fitted_quantity
 from pnsight.estimands.resolve import ROUNDING
 from pnsight.models.base import Capabilities, LawModel
+from pnsight.models.profile_noise import ProfileNoise
 from pnsight.notes import Note
 from pnsight.queries import lattice
 
@@ -51,7 +53,8 @@ class PlugIn(LawModel):
     method: ClassVar[str] = (
         "The plug-in: the shares of a group's own rows, put into the formulas. Exact where rows are many, wild where "
         "they are few, and without an answer where there are none: look at the rows beside an answer before you trust "
-        "it. It gives no intervals."
+        "it. Its intervals are closed forms: they say how far the shares of so many rows stray by chance, and nothing "
+        "about people who are not like those who were counted."
     )
 
     def fit(self, study: Study, progress: Progress = no_progress) -> Self:
@@ -89,8 +92,8 @@ class PlugIn(LawModel):
 
     @property
     def capabilities(self) -> Capabilities:
-        """The law from a query's own rows, and so no answer without rows."""
-        return Capabilities(law=True, pools_rows=self.mix == "rows")
+        """The law from a query's own rows, and so no answer without rows; intervals from how many they are."""
+        return Capabilities(law=True, intervals=True, pools_rows=self.mix == "rows")
 
     @property
     def caveats(self) -> tuple[Note, ...]:
@@ -124,6 +127,23 @@ class PlugIn(LawModel):
                 self._mean_terms(codes, estimand)[0], self.structure, self.structure.by_group(counts)
             )
         return estimand.bounds_at(self.law_given(codes, counts), self.structure.by_group(counts))
+
+    def noise_given(self, codes: Codes, counts: FloatArray, estimand: Estimand) -> EndNoise:
+        """How far the shares of so many rows stray, those of the query or of each of its profiles."""
+        by_profile = estimand.needs_profiles(self.structure)
+        rows = self.structure.by_group(self._effective(counts))
+        if not by_profile and self.mix == "rows":
+            return LawNoise(estimand, self.law_given(codes, counts), rows)
+        terms, people = self._profile_terms(estimand)
+        effective = self.study.with_counts(self._effective(self.study.counts))
+        own = self.structure.by_group(effective.counts)
+        noise = ProfileNoise(self.study, estimand, terms, own, people, effective.profile_counts(self.population))
+        return noise.of_mean_terms(codes, rows.min(axis=1)) if by_profile else noise.of_laws(codes)
+
+    def _effective(self, counts: FloatArray) -> FloatArray:
+        """Rows by what they are worth, in the structure's cells, from and to shape (..., cells)."""
+        design = self.study.design
+        return counts if design is None else counts * design.cell_worth(self.structure)
 
     def notes(self, codes: Codes, estimand: Estimand) -> tuple[Note, ...]:
         """For how many queries an answer made profile by profile leaves people out, and how far to trust it."""
@@ -162,18 +182,22 @@ class PlugIn(LawModel):
         For the law itself it is the sum over profiles z of P(z) P(y | do(x), z), and the same for the joint: all parts
         are means over the same profiles, those that have an answer.
         """
-        study = self.study
-        own = Law.from_counts(study.counts, study.structure)
-        parts = estimand.profile_terms(own, study.structure.by_group(study.counts))
-        unknown = np.isnan(parts.sum(axis=1))
-        people = study.profile_counts(self.population)
-        covered = np.where(unknown, 0.0, people)
+        parts, covered = self._profile_terms(estimand)
+        people = self.study.profile_counts(self.population)
         weighed = np.nan_to_num(parts) * covered[:, None]
-        sums = lattice.sum_over(study.schema, codes, study.profiles, np.column_stack([weighed, covered, people]))
+        values = np.column_stack([weighed, covered, people])
+        sums = lattice.sum_over(self.schema, codes, self.study.profiles, values)
         share = _ratio(sums[:, -2], sums[:, -1])
         mixed = _ratio(sums[:, :-2], sums[:, -2:-1])
         mixed[~(share >= 1 - MOST_UNCOVERED)] = np.nan
         return mixed, share
+
+    def _profile_terms(self, estimand: Estimand) -> tuple[FloatArray, FloatArray]:
+        """What each profile brings to the mean, shape (profiles, terms), and its people if it has an answer."""
+        own = Law.from_counts(self.study.counts, self.structure)
+        parts = estimand.profile_terms(own, self.structure.by_group(self.study.counts))
+        unknown = np.isnan(parts.sum(axis=1))
+        return parts, np.where(unknown, 0.0, self.study.profile_counts(self.population))
 
 
 def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:

@@ -77,6 +77,57 @@ class StoredLeftOut(BaseModel):
     rows: int | float
 
 
+class StoredTableSampling(BaseModel):
+    """How the rows of one table were sampled."""
+
+    model_config = _STRICT
+
+    table: str
+    rows: float
+    effective_rows: float
+    unequal: bool
+    largest_weight: float
+    clusters: int | None
+    fewest_clusters: int | None
+    largest_cluster: float
+    split_clusters: int
+    unclustered: float
+
+
+class StoredDesign(BaseModel):
+    """What the counts of a study are worth, without the folds."""
+
+    model_config = _STRICT
+
+    row_worth: list[float]
+    tables: list[StoredTableSampling]
+    arm_worth: list[float]
+    mix_worth: list[float]
+
+
+class StoredLevelAttrition(BaseModel):
+    """Rows of either arm by level of a covariate, and those of them without an outcome."""
+
+    model_config = _STRICT
+
+    covariate: str
+    rows: list[tuple[float, float]]
+    missing: list[tuple[float, float]]
+
+
+class StoredAttrition(BaseModel):
+    """Rows of either arm of a table, and those of them without an outcome."""
+
+    model_config = _STRICT
+
+    table: str
+    rows: tuple[float, float]
+    missing: tuple[float, float]
+    arm_worth: tuple[float, float]
+    worth: float
+    levels: list[StoredLevelAttrition]
+
+
 class StoredStudy(BaseModel):
     """A study but for its arrays."""
 
@@ -92,6 +143,8 @@ class StoredStudy(BaseModel):
     notes: list[StoredNote]
     experiment_alone: bool
     withheld: StoredSuppression | None = None
+    design: StoredDesign | None = None
+    attrition: list[StoredAttrition] | None = None
 
 
 class StoredModel(BaseModel):

@@ -4,6 +4,9 @@ Whatever can be shown of a study is a sum of its cells, so small cells are taken
 profile with a small cell loses all its counts in that table; then no sum, and no difference of two sums, contains a
 part of it. Profiles go on being taken out, those with fewest rows first, until what is withheld of a table is itself
 no small count in any cell: totals that are known from elsewhere do not give it away.
+
+Where rows weigh unequally a count says less about how many rows there are: a cell is then small if it could be made up
+of too few rows, each of the largest weight.
 """
 
 from __future__ import annotations
@@ -63,14 +66,20 @@ def _suppressed(study: Study, min_cell: int) -> Study:
     before = study.withheld or Withheld(min_cell)
     min_cell = max(min_cell, before.min_cell)
     blocks = [study.counts[:, study.structure.columns_of(table)] for table in study.structure.tables]
-    hidden = [_hidden(counts, min_cell) for counts in blocks]
+    weights = [_largest_weight(study, table) for table in study.structure.tables]
+    hidden = [_hidden(counts, min_cell * weight) for counts, weight in zip(blocks, weights, strict=True)]
     left = [np.where(rows[:, None], 0.0, counts) for rows, counts in zip(hidden, blocks, strict=True)]
     taken = [_reported_rows(counts[rows].sum(), min_cell) for rows, counts in zip(hidden, blocks, strict=True)]
     small = {reason: rows for reason, rows in study.dropped.items() if 0 < rows < min_cell}
+    design = None if study.design is None else study.design.without_small_counts(min_cell)
+    worth = () if design is None else design.notes
+    notes = [note for note in study.notes if note.kind != "rows_worth"]
     return replace(
         study.with_counts(np.concatenate(left, axis=1)),
+        design=design,
+        attrition=None,
         dropped={reason: rows for reason, rows in study.dropped.items() if reason not in small},
-        notes=(*study.notes, *(_few_left_out(reason, min_cell) for reason in small)),
+        notes=(*notes, *worth, *(_few_left_out(reason, min_cell) for reason in small)),
         withheld=Withheld(
             min_cell,
             _added(before.rows, taken),
@@ -79,9 +88,18 @@ def _suppressed(study: Study, min_cell: int) -> Study:
     )
 
 
+def _largest_weight(study: Study, table: str) -> float:
+    """As how many rows one row of a table counts at most, at least one."""
+    sampling = None if study.design is None else study.design.sampling_of(table)
+    return 1.0 if sampling is None else max(1.0, sampling.largest_weight)
+
+
+_WITH_SHARES = ("tables_contradict", "outcomes_missing_by_arm", "outcomes_missing_by_covariate")
+"""Warnings whose values are shares of rows, from which counts might be worked out."""
+
+
 def _without_shares(warning: Note) -> Note:
-    """A warning without shares of a subgroup's rows, from which counts might be worked out."""
-    if warning.kind != "tables_contradict":
+    if warning.kind not in _WITH_SHARES:
         return warning
     which = {name: values for name, values in warning.values.items() if name in ("codes", "also")}
     return Note(warning.kind, which, warning.severity)
@@ -91,7 +109,7 @@ def _few_left_out(reason: Note, min_cell: int) -> Note:
     return Note("few_rows_left_out", {"reason": reason.plain(), "min_cell": min_cell})
 
 
-def _hidden(counts: FloatArray, min_cell: int) -> npt.NDArray[np.bool_]:
+def _hidden(counts: FloatArray, min_cell: float) -> npt.NDArray[np.bool_]:
     """Which profiles of a table are withheld, shape (profiles,), from their counts, shape (profiles, cells)."""
     hidden: npt.NDArray[np.bool_] = np.asarray(((counts > 0) & (counts < min_cell)).any(axis=1))
     for cell in range(counts.shape[1]):

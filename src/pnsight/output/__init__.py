@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 import lazy_loader
 
 if TYPE_CHECKING:
-    from pnsight.output import formulas, plots, report
+    from pnsight.output import about_answers, formulas, plots, report, tables_verdict
 
-__getattr__, __dir__, _ = lazy_loader.attach(__name__, submodules=["formulas", "plots", "report"])
+__getattr__, __dir__, _ = lazy_loader.attach(
+    __name__, submodules=["about_answers", "formulas", "plots", "report", "tables_verdict"]
+)
 
-__all__ = ["formulas", "plots", "report"]
+__all__ = ["about_answers", "formulas", "plots", "report", "tables_verdict"]

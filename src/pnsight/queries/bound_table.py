@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +13,8 @@ from pnsight._tabular import Tabular
 from pnsight._typing import FloatArray
 from pnsight.data.study import MAX_ROWS
 from pnsight.errors import QueryError, percent_hint
+from pnsight.estimands.confidence import simultaneous_levels
+from pnsight.estimands.critical_values import two_sided
 from pnsight.notes import Note
 
 OK, CONTRADICTED = "ok", "contradicted"
@@ -43,7 +44,9 @@ class BoundTable(Tabular):
     notes : what a reader of the table should know
     value_low, value_high : confidence interval of the quantity itself, which lies anywhere between the ends
     basis : what each answer rests on, one of `BASES`; empty where that is not said
+    effective_rows : how many rows of its own, in the group of cells that is known least, each answer is worth
     trial_lower, trial_upper : bounds from the experiment alone, NaN where it does not bound the quantity
+    comparisons : answers whose intervals hold together at that confidence; 0 where each interval holds by itself
     """
 
     quantity: str
@@ -65,6 +68,8 @@ class BoundTable(Tabular):
     basis: npt.NDArray[np.str_] | None = None
     trial_lower: FloatArray | None = None
     trial_upper: FloatArray | None = None
+    effective_rows: FloatArray | None = None
+    comparisons: int = 0
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -84,7 +89,7 @@ class BoundTable(Tabular):
             return np.full(len(self), np.nan)
         estimate: FloatArray = getattr(self, end)
         reach: FloatArray = np.maximum(high - estimate, estimate - low)
-        return reach / NormalDist().inv_cdf((1 + self.level) / 2)
+        return reach / two_sided(simultaneous_levels(self.level, self.comparisons)[0])
 
     @property
     def caption(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -11,8 +11,10 @@ from pnsight._text import as_records
 from pnsight._version import __version__
 from pnsight.decisions import Questions, ask, decided
 from pnsight.errors import QueryError
+from pnsight.estimands.estimand import Estimand
 from pnsight.estimands.quantities import QUANTITIES
-from pnsight.notes import sentences
+from pnsight.notes import Note, sentences
+from pnsight.output.about_answers import people_averaged
 from pnsight.queries.query import encode
 from pnsight.web.api_fields import (
     AskAddress,
@@ -72,7 +74,7 @@ def router(site: Site) -> APIRouter:
     @found.get("/model", response_model=ModelFields)
     async def model() -> Any:
         """Say what the model is, which covariates there are, and which levels they have."""
-        return _model(explorer)
+        return {**_model(explorer), "verdict": explorer.verdict.words}
 
     @found.get("/bounds", response_model=BoundsAnswer, dependencies=_ABOUT_MANY)
     async def bounds_in_address(asked: Annotated[BoundsAddress, Query()]) -> Any:
@@ -135,41 +137,55 @@ def _model(explorer: Explorer) -> dict[str, Any]:
         "rows_experimental": experimental,
         "rows_observational": None if study.observational is None else observational,
         "covariates": [{"name": each.name, "levels": list(each.levels)} for each in study.schema.covariates],
+        "warnings": sentences(model.warnings),
         "notes": sentences([*study.notes, *model.caveats]),
     }
 
 
-def _bounds(explorer: Explorer, queries: list[Any], asked: Asked) -> dict[str, Any]:
-    found = explorer.bounds(encode(explorer.schema, queries), asked.estimand(explorer.model))
+def _about(explorer: Explorer, estimand: Estimand, notes: Sequence[Note]) -> dict[str, Any]:
+    """Whose people answers are about, what to be warned of, and the notes that are no warnings of the model."""
+    warnings = explorer.answering(estimand).warnings
     return {
+        "population": people_averaged(explorer.model, estimand),
+        "warnings": sentences(warnings),
+        "notes": sentences([note for note in notes if note not in warnings]),
+    }
+
+
+def _bounds(explorer: Explorer, queries: list[Any], asked: Asked) -> dict[str, Any]:
+    estimand = asked.estimand(explorer.model)
+    found = explorer.bounds(encode(explorer.schema, queries), estimand)
+    return {
+        **_about(explorer, estimand, found.notes),
         "quantity": found.quantity,
         "level": found.level,
-        "notes": sentences(found.notes),
         "answers": as_records(found.columns()),
     }
 
 
 def _decide(explorer: Explorer, queries: list[Any], asked: Ruled) -> dict[str, Any]:
-    answers = explorer.bounds(encode(explorer.schema, queries), asked.estimand(explorer.model))
-    found = decided(answers, asked.threshold, asked.cautious)
+    estimand = asked.estimand(explorer.model)
+    answers = explorer.bounds(encode(explorer.schema, queries), estimand)
+    found = decided(answers, asked.threshold, asked.cautious, asked.extrapolate)
     return {
+        **_about(explorer, estimand, found.notes),
         "quantity": answers.quantity,
         "level": answers.level,
         "threshold": found.threshold,
         "cautious": found.cautious,
-        "notes": sentences(found.notes),
         "decisions": as_records(found.columns()),
     }
 
 
 def _ask(explorer: Explorer, asked: AskRequest | AskAddress) -> dict[str, Any]:
     model = explorer.model
-    found: Questions = ask(model, asked.query, asked.threshold, asked.cautious, asked.estimand(model))
+    estimand = asked.estimand(model)
+    found: Questions = ask(model, asked.query, asked.threshold, asked.cautious, estimand, asked.extrapolate)
     return {
+        **_about(explorer, estimand, found.now.notes),
         "threshold": found.now.threshold,
         "cautious": found.now.cautious,
         "advice": str(found.advice),
-        "notes": sentences(found.now.answers.notes),
         "now": as_records(found.now.columns())[0],
         "questions": as_records(found.columns()),
         "levels": as_records(found.by_level()),
@@ -178,11 +194,12 @@ def _ask(explorer: Explorer, asked: AskRequest | AskAddress) -> dict[str, Any]:
 
 def _rank(explorer: Explorer, asked: RankRequest) -> dict[str, Any]:
     limits = {name: getattr(asked, name) for name in ("margin", "least_share", "least_support")}
-    found = explorer.ranking(asked.by, asked.estimand(explorer.model), asked.top, **limits)
+    estimand = asked.estimand(explorer.model)
+    found = explorer.ranking(asked.by, estimand, asked.top, **limits)
     return {
+        **_about(explorer, estimand, found.notes),
         "quantity": found.answers.quantity,
         "by": found.by,
         "overestimated": found.overestimated,
-        "notes": sentences(found.notes),
         "groups": as_records(found.columns()),
     }

@@ -60,6 +60,8 @@ class Asked(BaseModel):
 
     quantity: QuantityName | None = Field(None, description="what to bound; by default what the model was fitted for")
     level: float = Field(DEFAULT_LEVEL, gt=0, lt=1, description="confidence of the intervals")
+    simultaneous: bool = Field(False, description="whether all intervals of an answer are to hold together")
+    median_unbiased: bool = Field(False, description="whether ends are corrected for being largest and smallest terms")
     payoffs: list[Number] | None = Field(
         None,
         min_length=4,
@@ -73,10 +75,14 @@ class Asked(BaseModel):
     population: Population | None = Field(
         None, description="whose people an open covariate is averaged over; response-type models only"
     )
+    trial_alone: bool = Field(
+        False, description="answer from the experiment alone, about its people, without the observational table"
+    )
 
     def estimand(self, model: Model) -> Estimand:
         """What is asked of a model."""
-        return model.estimand(**{each.name: getattr(self, each.name) for each in fields(Estimand)})
+        named = [each.name for each in fields(Estimand) if each.name in type(self).model_fields]
+        return model.estimand(**{name: getattr(self, name) for name in named})
 
 
 class Ruled(Asked):
@@ -86,7 +92,13 @@ class Ruled(Asked):
         None,
         description="treat where the quantity is at least this, from 0 to 1: by default 0.5, and for benefit 0",
     )
-    cautious: bool = Field(False, description="decide only where the whole interval of the deciding bound agrees")
+    cautious: bool = Field(
+        False,
+        description="let decision be the cautious one too: only where the whole interval of the deciding bound agrees",
+    )
+    extrapolate: bool = Field(
+        False, description="decide also where the answer is extrapolated: nobody like this was seen"
+    )
 
 
 class Many(BaseModel):
@@ -176,6 +188,10 @@ class RankAddress(_InAnAddress, RankRequest):
     model_config = _InAnAddress.model_config
 
 
+Status = Literal["ok", "incoherent", "undefined", "crossed", "contradicted"]
+Decision = Literal["treat", "not", "uncertain", ""]
+
+
 # --- answers --------------------------------------------------------------------------------------------
 
 
@@ -205,6 +221,8 @@ class ModelFields(BaseModel):
     rows_experimental: float
     rows_observational: float | None
     covariates: list[CovariateFields]
+    verdict: Literal["usable", "usable with warnings", "not usable", "not checked"]
+    warnings: list[str]
     notes: list[str]
 
 
@@ -220,32 +238,47 @@ class AnswerFields(BaseModel):
     upper_high: float | None
     support_experimental: float
     support_observational: float
-    status: Literal["ok", "incoherent", "undefined", "crossed"]
+    status: Status
+    basis: Literal["rows", "model", "extrapolated", ""]
+    value_low: float | None
+    value_high: float | None
+    trial_lower: float | None
+    trial_upper: float | None
 
 
 class DecisionFields(AnswerFields):
-    """The decision for one query, empty where there is no answer."""
+    """The decision for one query, empty where there is no answer, or one that is extrapolated.
 
-    decision: Literal["treat", "not", "uncertain", ""]
+    The cautious decision is empty too where there is no interval.
+    """
+
+    decision: Decision
+    decision_cautious: Decision
 
 
-class BoundsAnswer(BaseModel):
+class About(BaseModel):
+    """What holds of all answers: whose people they are averaged over, what to be warned of, and how to read them."""
+
+    population: Literal["observational", "experimental", "pooled", "each"] | None
+    warnings: list[str]
+    notes: list[str]
+
+
+class BoundsAnswer(About):
     """Bounds, one a query."""
 
     quantity: str
     level: float | None
-    notes: list[str]
     answers: list[AnswerFields]
 
 
-class DecideAnswer(BaseModel):
+class DecideAnswer(About):
     """Decisions, one a query."""
 
     quantity: str
     level: float | None
     threshold: float
     cautious: bool
-    notes: list[str]
     decisions: list[DecisionFields]
 
 
@@ -271,13 +304,12 @@ class LevelFields(DecisionFields):
     probability: float | None
 
 
-class AskAnswer(BaseModel):
+class AskAnswer(About):
     """Questions, the most useful first, and what each answer would lead to."""
 
     threshold: float
     cautious: bool
     advice: str
-    notes: list[str]
     now: DecisionFields
     questions: list[QuestionFields]
     levels: list[LevelFields]
@@ -290,11 +322,10 @@ class GroupFields(AnswerFields):
     adds: float | None
 
 
-class RankAnswer(BaseModel):
+class RankAnswer(About):
     """Groups, the best first."""
 
     quantity: str
     by: str
     overestimated: float | None
-    notes: list[str]
     groups: list[GroupFields]

@@ -17,6 +17,7 @@ from starlette.routing import Route
 from pnsight._version import __version__
 from pnsight.errors import LimitError, PnsightError, percent_hint
 from pnsight.models import Model
+from pnsight.output.tables_verdict import TablesVerdict
 from pnsight.web import api
 from pnsight.web.api_page import ApiPage
 from pnsight.web.context import Site
@@ -29,9 +30,27 @@ from pnsight.web.people_pages import PeoplePages
 _KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
-def create_app(model: Model, host: str = "127.0.0.1") -> FastAPI:
-    """An application about a fitted model, for a server at this host."""
-    site = Site.of(model)
+def create_app(
+    model: Model, host: str = "127.0.0.1", trial_alone: bool = False, verdict: TablesVerdict | None = None
+) -> FastAPI:
+    """An application about a fitted model, for a server at this host.
+
+    Parameters
+    ----------
+    model
+        A fitted model.
+    host
+        Where the server listens.
+    trial_alone
+        Whether all pages answer from the experiment alone.
+    verdict
+        Whether the tables are usable; by default they are checked.
+
+    Returns
+    -------
+    the application
+    """
+    site = Site.of(model, trial_alone, verdict)
     app = FastAPI(
         title="pnsight",
         version=__version__,

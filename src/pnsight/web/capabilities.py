@@ -26,16 +26,19 @@ class Ability:
     ----------
     capabilities : what the model says of itself
     refused : quantities that it does not answer, with its reason
+    both_tables : whether there is an observational table beside the experiment
     """
 
     capabilities: Capabilities
     refused: Mapping[str, str]
+    both_tables: bool = True
 
     @classmethod
     def of(cls, model: Model) -> Ability:
         """What the model says, and what it refuses of one profile, which every model answers."""
         reasons = {name: _refusal(model, quantity) for name, quantity in QUANTITIES.items()}
-        return cls(model.capabilities, {name: reason for name, reason in reasons.items() if reason})
+        refused = {name: reason for name, reason in reasons.items() if reason}
+        return cls(model.capabilities, refused, model.study.observational is not None)
 
     @property
     def intervals(self) -> bool:
@@ -46,6 +49,11 @@ class Ability:
     def law(self) -> bool:
         """Whether it knows a law, so that assumptions and refinement mean something."""
         return self.capabilities.law
+
+    @property
+    def trial_alone(self) -> bool:
+        """Whether the experiment alone can be asked instead: it knows a law, and there is another table."""
+        return self.law and self.both_tables
 
     @property
     def populations(self) -> tuple[Population, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 from starlette.requests import Request
 
 from pnsight.models import Model
+from pnsight.output.tables_verdict import TablesVerdict
 from pnsight.web.executor import Kept, Threads
 from pnsight.web.explorer import Explorer
 from pnsight.web.render import Render
@@ -34,12 +35,13 @@ class Site:
     advices: Kept
 
     @classmethod
-    def of(cls, model: Model) -> Site:
-        """A site about a model."""
-        explorer = Explorer(model)
+    def of(cls, model: Model, trial_alone: bool = False, verdict: TablesVerdict | None = None) -> Site:
+        """A site about a model, or about its experiment alone; the tables are checked unless the verdict is known."""
+        shown = model.from_trial_alone() if trial_alone else model
+        explorer = Explorer(shown, verdict)
         quick, slow = Threads(2 if explorer.many_profiles else 0), Threads(2, most_waiting=100)
         advices = Kept(slow if explorer.many_profiles else quick, most=128)
-        return cls(explorer, Render(explorer), quick, slow, Kept(slow), advices)
+        return cls(explorer, Render(explorer, trial_alone), quick, slow, Kept(slow), advices)
 
     def read(self, request: Request, more: Pairs = (), **page: Any) -> tuple[State, str]:
         """The state that a request is about, and what is wrong with it if anything is; `page` as in `Reader.read`."""

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
-from functools import lru_cache
+from dataclasses import replace
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 
 from pnsight.data.schema import Codes
-from pnsight.decisions import Decisions, Questions, Ranking, ask_beyond, decided, rank
+from pnsight.decisions import NONE, Decisions, Questions, Ranking, ask_beyond, decided, rank
 from pnsight.decisions.ranking import MOST_CANDIDATES, By
 from pnsight.errors import LimitError
 from pnsight.estimands.estimand import Estimand
 from pnsight.models import Model
 from pnsight.models.response_types.config import MAX_ENUMERATED_PROFILES
+from pnsight.output.tables_verdict import TablesVerdict
 from pnsight.queries.bound_table import BoundTable
 from pnsight.web.capabilities import Ability
 from pnsight.web.state import Options, Reader, State
@@ -35,8 +37,9 @@ MOST_SECONDS = 60.0
 class Explorer:
     """A model to explore."""
 
-    def __init__(self, model: Model) -> None:
-        self.model, self.schema = model, model.schema
+    def __init__(self, model: Model, verdict: TablesVerdict | None = None) -> None:
+        """`verdict` says whether the tables are usable; by default they are checked when that is first asked for."""
+        self.model, self.schema, self._verdict = model, model.schema, verdict
         self.ability, self.reader = Ability.of(model), Reader(model)
         self._answer = lru_cache(_REMEMBERED)(self._answer_afresh)
 
@@ -45,10 +48,30 @@ class Explorer:
         """Whether profiles are too many to list: many queries are then not answered from one sum over all."""
         return self.schema.n_profiles > MAX_ENUMERATED_PROFILES
 
+    @cached_property
+    def verdict(self) -> TablesVerdict:
+        """Whether the tables behind the model are usable."""
+        return self._verdict or TablesVerdict.of_model(self.model)
+
+    def verdict_on(self, estimand: Estimand) -> TablesVerdict:
+        """Whether the tables are usable that an estimand goes by: both, or the experiment alone."""
+        return self._trial_verdict if estimand.trial_alone else self.verdict
+
+    @cached_property
+    def _trial_verdict(self) -> TablesVerdict:
+        return TablesVerdict.of_model(self.reader.trial)
+
+    def undecided(self, estimand: Estimand) -> str:
+        """Why nothing is decided about anybody; empty if decisions are made."""
+        return self.verdict_on(estimand).undecided
+
+    def answering(self, estimand: Estimand) -> Model:
+        """The model whose people an estimand is about."""
+        return self.reader.trial if estimand.trial_alone else self.model
+
     def decision(self, state: State) -> Decisions:
         """The decision for the people of a state."""
-        options = state.options
-        return decided(self._answer(state.query, options.estimand)[0], options.threshold, options.cautious)
+        return self.decided(self._answer(state.query, state.options.estimand)[0], state.options)
 
     def share(self, state: State) -> float:
         """Which share of the people the state describes."""
@@ -58,11 +81,23 @@ class Explorer:
         """What knowing one more covariate would change."""
         options = state.options
         answer = self._answer(state.query, options.estimand)[0]
-        return ask_beyond(self.model, state.codes, answer, options.threshold, options.cautious, options.estimand)
+        careful = self._careful(answer, options)
+        return ask_beyond(self.model, state.codes, answer, options.threshold, careful, options.estimand)
 
     def decisions(self, codes: Codes, options: Options) -> Decisions:
         """Decisions for many queries, if that does not take too long."""
-        return decided(self.bounds(codes, options.estimand), options.threshold, options.cautious)
+        return self.decided(self.bounds(codes, options.estimand), options)
+
+    def decided(self, answers: BoundTable, options: Options) -> Decisions:
+        """What follows from answers: cautious decisions where there are intervals, unless plain ones are asked for."""
+        found = decided(answers, options.threshold, self._careful(answers, options))
+        nothing = np.full(len(answers), NONE)
+        return (
+            replace(found, decision=nothing, decision_cautious=nothing) if self.undecided(options.estimand) else found
+        )
+
+    def _careful(self, answers: BoundTable, options: Options) -> bool:
+        return options.cautious and answers.level is not None
 
     def bounds(self, codes: Codes, estimand: Estimand) -> BoundTable:
         """Bounds for many queries, if that does not take too long."""
@@ -81,7 +116,7 @@ class Explorer:
 
     def _answer_afresh(self, query: tuple[int, ...], estimand: Estimand) -> tuple[BoundTable, float]:
         codes = np.array([query], dtype=np.int32)
-        share = self.model.shares(codes, estimand.population)
+        share = self.answering(estimand).shares(codes, estimand.population)
         return self.model.bounds(codes, estimand), float(share[0])
 
     def _refuse_to_take_long(self, codes: Codes, estimand: Estimand) -> None:

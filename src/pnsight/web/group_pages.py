@@ -15,16 +15,16 @@ from starlette.routing import BaseRoute, Route
 from pnsight._text import number_of
 from pnsight.decisions import Ranking, decided
 from pnsight.decisions.ranking import NOBODY_KNOWN_HARMED, RANKED_QUANTITIES, By
-from pnsight.errors import PnsightError, QueryError
+from pnsight.errors import IncoherentError, PnsightError, QueryError
 from pnsight.estimands.quantities import find_quantity
 from pnsight.notes import sentences
 from pnsight.web.bounds_chart import Scale
 from pnsight.web.context import Site
 from pnsight.web.executor import Busy
 from pnsight.web.state import Options, Pairs, State, one_of
-from pnsight.web.views.describe_question import asked, confidence
+from pnsight.web.views.describe_question import asked, confidence, population_words, told_beside
 from pnsight.web.views.groups import Group, groups
-from pnsight.web.words import NO_GROUP, signs
+from pnsight.web.words import ALL_CONTRADICTED, NO_GROUP, signs
 
 TOP = 50
 PATIENCE = 8.0
@@ -151,11 +151,18 @@ class GroupPages:
         """The state, a status, and what the table shows or why it shows nothing."""
         state, also = self.site.read(request, own=_OWN, instead=wanted.quantity)
         options = state.options
-        shown: dict[str, Any] = {"problem": f"{problem} {also}".strip(), "groups": None, "text": wanted.text}
+        shown: dict[str, Any] = {
+            "problem": f"{problem} {also}".strip(),
+            "groups": None,
+            "text": wanted.text,
+            "go_on": "",
+        }
         if shown["problem"]:
             return state, 400, shown
         try:
             found = await self._ranking(wanted, options)
+        except IncoherentError:
+            return state, 200, {**shown, "problem": ALL_CONTRADICTED, "go_on": self._go_on(state, wanted)}
         except PnsightError as error:
             return state, 200, {**shown, "problem": str(error)}
         except Busy:
@@ -180,14 +187,22 @@ class GroupPages:
             "caption": highest,
             "total": listed,
             "nobody": str(NOBODY_KNOWN_HARMED) if len(found) else NO_GROUP,
-            "notes": sentences(found.notes, "page") if listed else (),
+            "notes": sentences(told_beside(self.site.explorer, found.notes), "page") if listed else (),
             "asked": asked(self.site.explorer, options),
+            "undecided": self.site.explorer.undecided(options.estimand),
+            "averaged": population_words(self.site.explorer, options),
+            "based": any(found.columns()["basis"]),
             "columns": self._columns(state, wanted),
             "level": "" if found.answers.level is None else confidence(found.answers.level),
             "signs": tuple(signs(options.estimand.quantity.name).values()),
             "scale": f"{quantity} from {scale.low:g} to {scale.high:g}",
             "threshold": line if 0 <= line <= 100 else None,
         }
+
+    def _go_on(self, state: State, wanted: Wanted) -> str:
+        """The address of the same ranking by the trial alone."""
+        alone = replace(state.options.estimand, trial_alone=True, population=None)
+        return self._address(replace(state, options=replace(state.options, estimand=alone)), wanted)
 
     def _columns(self, state: State, wanted: Wanted) -> list[Column]:
         return [self._column(state, wanted, name, title) for name, title in self._titles().items()]

@@ -68,7 +68,7 @@ class Pages:
             "about.html",
             state,
             "/about",
-            facts=about.facts(model),
+            facts=[*about.facts(model), ("The tables are", self.site.explorer.verdict.words)],
             study_notes=sentences((*model.study.notes, *model.caveats, *model.warnings), "page"),
             method=model.method,
             explained=model.explain(),
@@ -86,7 +86,9 @@ class Pages:
     async def _advice(self, state: State, seconds: float) -> dict[str, Any]:
         """Advice, or nothing yet if it takes longer, or why there is none."""
         found: Advice | None = None
-        problem = ""
+        problem = self.site.explorer.undecided(state.options.estimand)
+        if problem:
+            return {"advice": None, "advice_problem": problem}
         try:
             found = await self.site.advices.get(state, seconds, advice, self.site.explorer, state)
         except PnsightError as error:

@@ -18,7 +18,7 @@ from pnsight.web.executor import Busy
 from pnsight.web.middleware import MOST_BODY
 from pnsight.web.people import MOST_BYTES, MOST_ROWS, People, decide_about
 from pnsight.web.state import Pairs, State
-from pnsight.web.views.people import Result, shown
+from pnsight.web.views.people import Result, result
 
 PATIENCE = 120.0
 MOST_FIELDS = 2000
@@ -79,7 +79,7 @@ class PeoplePages:
         return state, 200, "", found
 
     def _shown(self, state: State, found: People | None) -> Result | None:
-        return None if found is None else shown(self.site.explorer.model, found)
+        return None if found is None else result(self.site.explorer, found, state.options)
 
     def _page(self, state: State, status: int, problem: str, result: Result | None, text: str) -> Response:
         return self.site.render.page(

@@ -10,6 +10,8 @@ from starlette.responses import HTMLResponse
 
 from pnsight._version import __version__
 from pnsight.estimands.quantities import QUANTITIES
+from pnsight.notes import sentences
+from pnsight.output.about_answers import RESTS_ON
 from pnsight.web.capabilities import UNIT_PAYOFFS
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import PREFIX, State
@@ -22,7 +24,8 @@ TABS = (("/", "Explore"), ("/groups", "Who benefits"), ("/people", "Many people"
 class Render:
     """The templates, with what is the same on every page of one model."""
 
-    def __init__(self, explorer: Explorer) -> None:
+    def __init__(self, explorer: Explorer, trial_alone: bool) -> None:
+        """`trial_alone` where the whole site goes by the experiment alone although there is another table."""
         self.explorer = explorer
         model, study, ability = explorer.model, explorer.model.study, explorer.ability
         self._templates = Environment(
@@ -46,6 +49,11 @@ class Render:
             intervals=ability.intervals,
             law=ability.law,
             populations=ability.populations,
+            alone_possible=ability.trial_alone,
+            site_alone=trial_alone,
+            verdict_on=explorer.verdict_on,
+            warnings_on=lambda estimand: sentences(explorer.answering(estimand).warnings, "page"),
+            rests_on=RESTS_ON,
             population=getattr(model, "population", ""),
             quantities=QUANTITIES,
             payoffs=PAYOFFS,

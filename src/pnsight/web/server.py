@@ -15,6 +15,7 @@ from pnsight.decisions import refuse_threshold
 from pnsight.errors import OutputError
 from pnsight.models import Model
 from pnsight.models.suppression import suppress
+from pnsight.output.tables_verdict import TablesVerdict
 from pnsight.web.app import create_app
 from pnsight.web.middleware import MOST_ADDRESS
 
@@ -31,6 +32,7 @@ def serve(
     open_browser: bool = False,
     say: Callable[[str], None] = print,
     threshold: float | None = None,
+    trial_alone: bool = False,
 ) -> None:
     """Serve the explorer of a fitted model until Ctrl-C.
 
@@ -48,10 +50,13 @@ def serve(
         What to tell the person with.
     threshold
         What to begin with: the address that is told and opened asks for it. By default the usual one.
+    trial_alone
+        Whether all pages answer from the experiment alone, and are about its people.
     """
     if threshold is not None:
         refuse_threshold(threshold, model.quantity)
-    app = create_app(model if min_cell is None else suppress(model, min_cell), host)
+    verdict = TablesVerdict.of_model(model.from_trial_alone() if trial_alone else model)
+    app = create_app(model if min_cell is None else suppress(model, min_cell), host, trial_alone, verdict)
     listening = listen(host, port)
     address = address_of(listening, host) + ("" if threshold is None else f"?threshold={threshold:.12g}")
     if not is_loopback(host):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import urlencode
 
@@ -46,12 +46,12 @@ class Options:
     ----------
     estimand : what to bound
     threshold : what it must reach; None for the usual one
-    cautious : whether decisions go by the far ends of the intervals
+    cautious : whether decisions go by the far ends of the intervals, of models that give any
     """
 
     estimand: Estimand = field(default_factory=Estimand)
     threshold: float | None = None
-    cautious: bool = False
+    cautious: bool = True
 
     @property
     def reach(self) -> float:
@@ -75,7 +75,7 @@ class Options:
         if self.threshold is not None:
             reach = "cost" if self.estimand.payoffs else "threshold", f"{self.threshold:.12g}"
             said.insert(sum(name == "quantity" for name, _ in said), reach)
-        return [*said, ("cautious", "yes")] if self.cautious else said
+        return said if self.cautious else [*said, ("cautious", "no")]
 
 
 def _written(name: str, value: Any) -> list[tuple[str, str]]:
@@ -86,6 +86,8 @@ def _written(name: str, value: Any) -> list[tuple[str, str]]:
         return [(name, str(each)) for each in value]
     if isinstance(value, Quantity):
         return [(name, value.name)]
+    if isinstance(value, bool):
+        return [(name, "yes" if value else "no")]
     return [(name, f"{value:.12g}" if isinstance(value, float) else str(value))]
 
 
@@ -121,6 +123,11 @@ class Reader:
             for covariate in model.schema.covariates
         ]
         self._how = lru_cache(256)(lambda options: urlencode(options.pairs(self.usual)))
+
+    @cached_property
+    def trial(self) -> Model:
+        """The model that answers from the experiment alone."""
+        return self.model.from_trial_alone()
 
     def read(self, pairs: Pairs, own: Collection[str] = (), instead: Pairs = ()) -> tuple[State, str]:
         """The state, and what is wrong with the address if anything is; what is wrong is left out of the state.
@@ -170,7 +177,7 @@ class Reader:
         for name in (each.name for each in _ESTIMAND if each.name not in ("quantity", "payoffs")):
             estimand = usable(partial(self._with, estimand, name, pairs), estimand)
         threshold = usable(lambda: _threshold(given, quantity), None)
-        cautious = usable(lambda: one_of("cautious", given, ("no", "yes")) == "yes", False)
+        cautious = usable(lambda: one_of("cautious", given, ("yes", "no")) == "yes", True)
         return Options(estimand, threshold, cautious)
 
     def _with(self, estimand: Estimand, name: str, pairs: Pairs) -> Estimand:
@@ -178,11 +185,22 @@ class Reader:
         texts = [value for key, value in pairs if key == name]
         if not texts:
             return estimand
-        usual = getattr(Estimand, name)
-        number = isinstance(usual, float)
-        value = texts if name in _LISTS else _number(dict(pairs), name, usual) if number else texts[-1]
-        checked = self.model.estimand(estimand.quantity, payoffs=estimand.payoffs, **{name: value})
+        checked = self.model.estimand(
+            estimand.quantity, payoffs=estimand.payoffs, **{name: _said(name, dict(pairs), texts)}
+        )
+        if checked.trial_alone:
+            _ = self.trial  # a model that cannot answer from it says why
         return replace(estimand, **{name: getattr(checked, name)})
+
+
+def _said(name: str, given: Mapping[str, str], texts: list[str]) -> Any:
+    """What an address says of a field of an estimand, by the type of the field's default."""
+    usual = getattr(Estimand, name)
+    if name in _LISTS:
+        return texts
+    if isinstance(usual, bool):
+        return one_of(name, given, ("no", "yes")) == "yes"
+    return _number(given, name, usual) if isinstance(usual, float) else texts[-1]
 
 
 def repeated(pairs: Pairs, lists: Collection[str]) -> dict[str, str]:

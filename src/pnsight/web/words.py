@@ -9,13 +9,15 @@ from pnsight.decisions import NONE, NOT, TREAT, UNCERTAIN
 from pnsight.estimands.assumptions import ASSUMPTIONS
 from pnsight.estimands.quantities import Direction, find_quantity
 from pnsight.estimands.resolve import CROSSED, INCOHERENT, UNDEFINED
+from pnsight.queries.bound_table import CONTRADICTED, OK
 from pnsight.wording import PERSON_TYPES as PAYOFFS
 from pnsight.wording import capitalised
 
 __all__ = [
-    "FEW_ROWS",
+    "ALL_CONTRADICTED",
     "NO_ADVICE",
     "NO_ANSWER",
+    "NO_DECISION",
     "NO_GROUP",
     "PAYOFFS",
     "PEOPLE",
@@ -23,6 +25,7 @@ __all__ = [
     "Sign",
     "assumption_words",
     "decides",
+    "sign_of",
     "signs",
 ]
 PEOPLE = {
@@ -73,10 +76,18 @@ _SIGNS: Mapping[Direction, Mapping[str, Sign]] = {"gain": _TREATING, "harm": _HA
 WITHOUT_ANSWER = _UNDECIDED[NONE]
 """How it is shown that there is no answer, whatever was asked."""
 
+NO_DECISION = Sign("none", "cross", "No decision", "no decision")
+"""How it is shown that nothing is decided on an answer that there is."""
+
 
 def signs(quantity: str) -> Mapping[str, Sign]:
     """How decisions on a quantity are shown, by what `decide` calls them."""
     return _SIGNS[find_quantity(quantity).direction]
+
+
+def sign_of(quantity: str, decision: str, status: str) -> Sign:
+    """How one decision is shown; an answer on which nothing is decided is told apart from none."""
+    return NO_DECISION if decision == NONE and status == OK else signs(quantity)[decision]
 
 
 def decides(quantity: str) -> bool:
@@ -91,13 +102,15 @@ def assumption_words() -> dict[str, str]:
 
 NO_ANSWER = {
     UNDEFINED: "One of the tables has no row of these people that could tell.",
-    INCOHERENT: "Here the two tables contradict each other: no population fits both.",
+    INCOHERENT: "Here the two tables contradict each other, though by no more than chance can do: the lower bound "
+    "would be above the upper one.",
+    CONTRADICTED: "Here the two tables contradict each other beyond chance: no population fits both.",
     CROSSED: "The two networks of this model disagree here: the lower bound would be above the upper one.",
 }
 """Why there is no answer, by status."""
 
 NO_ADVICE = "Without an answer there is nothing to compare with."
+ALL_CONTRADICTED = (
+    "No group can be ranked: the tables contradict each other beyond chance, so that no population fits both."
+)
 NO_GROUP = "No group is large enough and stands out."
-
-FEW_ROWS = 30
-"""Where either table has fewer people than this, an answer says so."""

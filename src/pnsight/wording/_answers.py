@@ -69,6 +69,11 @@ def _contradicted(
     )
 
 
+def _simultaneous(answers: int, level: float) -> str:
+    which = "this answer" if answers == 1 else f"these {answers:,} answers"
+    return f"the intervals of {which} hold together with a confidence of {level:.0%} (Bonferroni), and so are wider"
+
+
 def _noisy_profiles(share: float, rows: int) -> str:
     return (
         f"{percent(share)} of people have a profile with fewer than {rows} rows in an arm or table: its noise makes "
@@ -102,8 +107,35 @@ def _answers_contradicted(contradicted: int, of: int) -> str:
     )
 
 
+PEOPLE = {
+    "observational": "the people of the observational table",
+    "experimental": "the people of the experimental table",
+    "pooled": "the people of both tables",
+    "each": "each table's own people: their rows are added up",
+}
+"""Whose people an open covariate is averaged over, in words."""
+
+
+def _people_averaged(population: str) -> str:
+    return f"averaged over {PEOPLE[population]}"
+
+
+def _contradicted_on_page(contradicted: int, of: int) -> str:
+    which = "these people" if of == 1 else f"{contradicted:,} of {of:,} groups asked about"
+    return f"no answer from both tables for {which}: no population fits both"
+
+
 ANSWERS: dict[str, Any] = {
+    "people_averaged": _people_averaged,
     "answers_contradicted": _answers_contradicted,
+    "same_for_everyone": (
+        "the rows gave no reason to tell people apart: the estimate is the same for everyone, and the intervals allow "
+        "for differences that so few rows cannot rule out"
+    ),
+    "random_effects": (
+        "no network told people apart better than chance; groups differ only as far as their own rows and those of "
+        "people like them show, and the intervals allow for differences that the rows cannot rule out"
+    ),
     "trial_alone": "from the experiment alone, and of its people: the observational table is not used",
     "payoffs": _payoffs,
     "refined": "refined: the average of the profiles' own bounds",
@@ -115,9 +147,14 @@ ANSWERS: dict[str, Any] = {
     "assumption_not_contradicted": _consistent,
     "assumption_contradicted_elsewhere": _consistent_here,
     "assumption_contradicted": _contradicted,
+    "median_unbiased": (
+        "ends are moved outwards until each claims too much at most half of the time (half-median-unbiased): the "
+        "largest of several noisy estimates is too large, the smallest too small"
+    ),
+    "simultaneous": _simultaneous,
     "noisy_profiles": _noisy_profiles,
     "people_left_out": _people_left_out,
     "queries_unanswered": _queries_unanswered,
 }
 
-PAGE_ANSWERS: dict[str, Any] = {"payoffs": _payoffs_on_page}
+PAGE_ANSWERS: dict[str, Any] = {"payoffs": _payoffs_on_page, "answers_contradicted": _contradicted_on_page}

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pnsight._text import number_of, percent
+from pnsight._text import count_text, number_of, percent
+
+EXTRAPOLATED = "extrapolated: nobody like this was seen"
+"""What is said of an answer that rests on nobody like the people asked about."""
 
 # --- decisions --------------------------------------------------------------------------------------------
 
 
-def _decision(decision: str, **values: Any) -> str:
+def _decision(decision: str, rows: Sequence[float], **values: Any) -> str:
     head = {"treat": "treat", "not": "do not treat", "uncertain": "uncertain", "": "no decision"}[decision]
-    return f"{head}: {_reason(decision, **values)}."
+    return f"{head}: {_reason(decision, **values)} ({_rows(rows)})."
 
 
-def _reason_on_page(decision: str, **values: Any) -> str:
+def _rows(rows: Sequence[float]) -> str:
+    experimental, observational = map(count_text, rows)
+    return f"rows: {experimental} experimental, {observational} observational"
+
+
+def _reason_on_page(decision: str, rows: Sequence[float], **values: Any) -> str:
     return f"{_reason(decision, **values)}."
 
 
@@ -27,6 +35,8 @@ def _reason(
     threshold: float,
     status: str,
     interval: Mapping[str, Any] | None,
+    basis: str,
+    trial: Sequence[float] | None,
 ) -> str:
     """Why this is the decision; `interval` is that of the deciding bound, which a cautious decision may hang on."""
     sure = "" if interval is None else _interval(**interval)
@@ -36,7 +46,25 @@ def _reason(
         return f"{quantity} is at most {upper:.3f}, below {threshold:g}{sure}"
     if decision == "uncertain":
         return f"{quantity} is between {lower:.3f} and {upper:.3f}{sure or f', on both sides of {threshold:g}'}"
-    return f"the answer is {status}"
+    if status != "ok":
+        return _contradicted(quantity, trial) if status == "contradicted" else f"the answer is {status}"
+    if basis == "extrapolated":
+        return f"{EXTRAPOLATED}, and that {quantity} is between {lower:.3f} and {upper:.3f} is guessed from others"
+    return f"{quantity} is between {lower:.3f} and {upper:.3f}, but how far these bounds may be off is not known"
+
+
+def _contradicted(quantity: str, trial: Sequence[float] | None) -> str:
+    return f"the tables contradict each other here beyond chance; {trial_says(quantity, trial)}"
+
+
+def trial_says(quantity: str, trial: Sequence[float] | None) -> str:
+    """What the experiment alone says of a quantity: both ends, if it bounds it."""
+    if trial is None:
+        return f"the trial alone does not bound {quantity}"
+    lower, upper = trial
+    if f"{lower:.3f}" == f"{upper:.3f}":
+        return f"by the trial alone {quantity} is {lower:.3f}"
+    return f"by the trial alone {quantity} is between {lower:.3f} and {upper:.3f}"
 
 
 def _interval(level: float, reaches: float, agrees: bool) -> str:
@@ -48,6 +76,11 @@ def _decisions_counted(treat: int, not_: int, uncertain: int, unanswered: int) -
     named = {"treat": treat, "not": not_, "uncertain": uncertain, "no answer": unanswered}
     counted = ", ".join(f"{name} {count:,}" for name, count in named.items() if count)
     return f"{sum(named.values()):,} decisions: {counted}"
+
+
+def _extrapolated_undecided(queries: int, of: int) -> str:
+    which = "" if of == 1 else f" for {queries:,} of {of:,} queries"
+    return f"no decision{which}: {EXTRAPOLATED}; --extrapolate (extrapolate=True) decides all the same"
 
 
 def _ask_first(covariate: str, probability: float, always: bool, effect: str) -> str:
@@ -84,7 +117,14 @@ def _ranked_cautiously(end: str, level: float, below: float, too_high: float | N
     return f"{by}; being the best of many, the bounds listed are about {too_high:.3f} too high on average"
 
 
+def _contradicted_left_out(groups: int, of: int, trial_can_answer: bool) -> str:
+    instead = "; --trial-alone (trial_alone=True) goes by the trial alone" if trial_can_answer else ""
+    return f"left out: {groups:,} of {number_of(of, 'group')}, about which the tables contradict each other{instead}"
+
+
 _NOT_CONSIDERED = {
+    "contradicted": "about which the tables contradict each other (--trial-alone goes by the trial alone)",
+    "extrapolated": "like nobody seen (--extrapolate takes them in)",
     "no_answer": "without an answer",
     "few_rows": "with too few rows",
     "no_rows": "without any row",
@@ -109,7 +149,13 @@ DECISIONS: dict[str, Any] = {
     "everything_known": "every covariate is known: there is nothing to ask",
     "nobody_described": "nobody fits this description, so how likely an answer is cannot be said",
     "no_question_helps": "no single question would change the decision",
+    "nothing_decided_whatever_known": (
+        "the tables contradict each other about these people, whatever else is known; --trial-alone "
+        "(trial_alone=True) goes by the trial alone"
+    ),
     "ask_first": _ask_first,
+    "extrapolated_undecided": _extrapolated_undecided,
+    "contradicted_left_out": _contradicted_left_out,
     "groups_ranked": _groups_ranked,
     "ranked_cautiously": _ranked_cautiously,
     "overestimation_unknown": (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pnsight._text import number_of, percent
+from pnsight._text import count_text, number_of, percent, share_text
 from pnsight.errors import join_names
 
 # --- subgroup tests ---------------------------------------------------------------------------------------
@@ -139,6 +139,159 @@ def _covariate_shift(covariates: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
+# --- attrition --------------------------------------------------------------------------------------------
+
+
+def _outcomes_missing(share: float) -> str:
+    if not share:
+        return "no outcome is missing."
+    return f"{share_text(share)} of outcomes are missing, about as often in both arms."
+
+
+def _missing_by_arm(
+    table: str = "",
+    treated: float = 0.0,
+    untreated: float = 0.0,
+    difference: float = 0.0,
+    low: float = 0.0,
+    high: float = 0.0,
+    arm: str = "",
+    respond: float | None = None,
+    least: float | None = None,
+    most: float | None = None,
+) -> str:
+    if not table:
+        return "outcomes are missing more often in one arm than in the other; those who are left may respond otherwise."
+    text = (
+        f"{_TABLES[table]} outcomes are missing for {share_text(treated)} of the treated and {share_text(untreated)} "
+        f"of the untreated, a difference of {difference:.3f} ({low:.3f} to {high:.3f}) that chance does not explain. "
+        "Those who are left may respond otherwise than those who are missing"
+    )
+    if respond is None:
+        return f"{text}."
+    return (
+        f"{text}: {respond:.3f} of the {arm} respond among those left, but {least:.3f} if none of the missing did, and "
+        f"{most:.3f} if all did."
+    )
+
+
+def _missing_by_covariate(table: str = "", arm: str = "", covariates: Sequence[Mapping[str, Any]] = ()) -> str:
+    if not table:
+        return "outcomes are missing more often for some people than for others."
+    by = [
+        f"{one['covariate']} ({share_text(one['least'])} to {share_text(one['most'])} by level)" for one in covariates
+    ]
+    return f"{_TABLES[table]} how many outcomes of the {arm} are missing goes with {join_names(by)}."
+
+
+def _many_missing(table: str, share: float) -> str:
+    return (
+        f"{_TABLES[table]} {share_text(share)} of outcomes are missing, about as often in both arms: answers are about "
+        "those who are left."
+    )
+
+
+# --- overlap, coding, columns and sampling ----------------------------------------------------------------
+
+
+def _covered(alone: bool, uncovered: float) -> str:
+    if alone:
+        return "both arms have people at every level that many have."
+    hardly = f" but for {share_text(uncovered)}" if uncovered else ""
+    return f"the experiment covers the people of the observational table{hardly}."
+
+
+def _values_hardly_shared(covariates: Sequence[Mapping[str, Any]]) -> str:
+    named = [f"{one['covariate']} ({share_text(one['shared'])} of people are at values of both)" for one in covariates]
+    return (
+        f"the tables hardly share a value of {join_names(named)}: they seem to be of different times or places. If the "
+        "people are alike nevertheless, leave the column out with --covariates."
+    )
+
+
+def _hardly_covered(share: float, groups: Sequence[str], more: int) -> str:
+    others = f" and {number_of(more, 'more group')}" if more else ""
+    return (
+        f"the experiment hardly covers {percent(share)} of the observational table's people: it has less than a tenth "
+        f"of its share of {'; '.join(groups)}{others}. What it says about them comes from other people."
+    )
+
+
+def _one_armed(table: str, levels: Sequence[Mapping[str, str]], more: int) -> str:
+    named = [f"{one['level']} (all {one['arm']})" for one in levels]
+    others = f" and {number_of(more, 'more level')}" if more else ""
+    return f"{_TABLES[table]} everybody has the same treatment at {join_names(named)}{others}."
+
+
+def _recoding_fits(what: Sequence[str]) -> str:
+    return (
+        f"the tables contradict each other, but would not if {' or '.join(what)} were coded the other way round in one "
+        "of them: check what its values mean."
+    )
+
+
+def _responses_mirrored(treated: float, untreated: float, chose: float, did_not: float) -> str:
+    return (
+        f"of the treated and of the untreated {treated:.2f} and {untreated:.2f} respond in the experiment, but "
+        f"{chose:.2f} and {did_not:.2f} in the observational table, about one less that: check whether the outcome is "
+        "coded the other way round in one of them."
+    )
+
+
+def _outcome_constant(table: str, responds: bool) -> str:
+    return (
+        f"{_TABLES[table]} {'everybody responds' if responds else 'nobody responds'}, though not in the other table: "
+        "check how its outcome is coded."
+    )
+
+
+def _columns(covariates: int, most_levels: int) -> str:
+    if not covariates:
+        return "no covariates."
+    return f"{number_of(covariates, 'covariate')}, with at most {number_of(most_levels, 'level')}."
+
+
+def _numbers_without_bands(covariates: Sequence[Mapping[str, Any]]) -> str:
+    named = join_names(f"{one['covariate']} ({one['levels']:,})" for one in covariates)
+    return (
+        f"each distinct number is a level of its own in {named}: cut into bands, as with "
+        f"--bands {covariates[0]['covariate']}=4."
+    )
+
+
+def _levels_are_rare(covariates: Sequence[Mapping[str, Any]]) -> str:
+    named = join_names(f"{one['covariate']} ({one['rare']:,} of {one['levels']:,})" for one in covariates)
+    return f"most levels have fewer than 10 rows in {named}: merge them with --merge-rare, or leave the column out."
+
+
+def _sampled(
+    table: str,
+    rows: float,
+    worth: float,
+    unequal: bool,
+    clusters: int | None,
+    unclustered: float,
+    largest: float,
+    split: int,
+    design_effect: float,
+) -> str:
+    parts = ["weigh unequally"] if unequal else []
+    if clusters is not None:
+        across = f", {split:,} of them in several arms" if split else ""
+        parts.append(f"come in {number_of(clusters, 'cluster')} of up to {count_text(largest)} rows{across}")
+    return (
+        f"{count_text(rows)} {table} rows {' and '.join(parts)}; they are worth {worth:,.0f} (design effect "
+        f"{design_effect:.2f})."
+    )
+
+
+def _few_clusters(table: str, clusters: int) -> str:
+    where = "an arm of the experiment" if table == "experimental" else "the observational table"
+    if clusters == 1:
+        return f"all rows of {where} are in one cluster: how clusters vary cannot be told, and they are worth one row."
+    return f"{where} has only {clusters} clusters: how much they vary is itself uncertain, and so is every interval."
+
+
 # --- fitting ----------------------------------------------------------------------------------------------
 
 
@@ -191,6 +344,24 @@ DIAGNOSTICS: dict[str, Any] = {
     "same_mix": _same_mix,
     "small_covariate_shift": _small_shift,
     "covariate_shift": _covariate_shift,
+    "outcomes_missing": _outcomes_missing,
+    "outcomes_missing_by_arm": _missing_by_arm,
+    "outcomes_missing_by_covariate": _missing_by_covariate,
+    "many_outcomes_missing": _many_missing,
+    "overlap_without_covariates": "no covariates, so nothing that could tell the tables' people apart.",
+    "covered": _covered,
+    "values_hardly_shared": _values_hardly_shared,
+    "hardly_covered": _hardly_covered,
+    "one_armed": _one_armed,
+    "coded_alike": "nothing suggests that treatment or outcome mean different things in the tables.",
+    "recoding_fits": _recoding_fits,
+    "responses_mirrored": _responses_mirrored,
+    "outcome_constant": _outcome_constant,
+    "columns": _columns,
+    "numbers_without_bands": _numbers_without_bands,
+    "levels_are_rare": _levels_are_rare,
+    "sampled": _sampled,
+    "few_clusters": _few_clusters,
     "no_population_fits": "no population fits both tables.",
     "contradiction": contradiction,
     "also_contradicted": _also_contradicted,

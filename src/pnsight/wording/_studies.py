@@ -34,6 +34,14 @@ def _withheld_rows(min_cell: int, table: str, rows: float, profiles: int) -> str
     return f"{at_most}{count_text(rows)} {table} rows of {number_of(profiles, 'profile')}"
 
 
+def _rows_worth(table: str, rows: float, worth: float, unequal: bool, clusters: int | None, unclustered: float) -> str:
+    weigh = ["weigh unequally"] if unequal else []
+    come = [] if clusters is None else [f"come in {number_of(clusters, 'cluster')}"]
+    alone = f" ({count_text(unclustered)} of them in none, and each by itself)" if unclustered else ""
+    worth_text = count_text(round(worth)) if worth >= 10 else f"{worth:.2g}"
+    return f"{count_text(rows)} {table} rows {', '.join([*weigh, *come])}{alone} and are worth {worth_text}"
+
+
 def _columns_kept(columns: Sequence[str]) -> str:
     return f"columns that are not covariates, kept as they are: {', '.join(columns)}"
 
@@ -41,6 +49,9 @@ def _columns_kept(columns: Sequence[str]) -> str:
 STUDIES: dict[str, Any] = {
     "remark": "{text}",
     "rows_counted_once": "rows of the {table} table count once each: it has no column {column!r}",
+    "rows_independent": "rows of the {table} table are taken to be independent: it has no column {column!r}",
+    "coded_differently": "{column} is 0 or 1 in one table and false or true in the other; 1 is taken to mean true",
+    "rows_worth": _rows_worth,
     "rows_reweighted": "experimental rows are reweighted by column {column!r}, as if a fair coin had decided",
     "fewer_bands": "{covariate} has {found} bands, not {wanted}: many rows share a number",
     "rare_levels_merged": _rare_levels_merged,

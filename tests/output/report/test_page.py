@@ -131,14 +131,17 @@ def test_it_says_when_it_was_made(plug_in):
 
 def test_that_the_tables_are_usable_is_said_once(plug_in):
     _, page = page_of(plug_in)
-    assert page.texts.count("Yes") == 1
-    assert not any("Usable" in text for text in page.texts)
+    assert page.texts.count("Usable") == 1
+    assert page.texts[page.texts.index("Usable") + 1] == "Nothing that was looked at speaks against it."
 
 
-def test_a_warning_about_the_tables_is_told_on_the_card():
-    check = Checked(True, "Usable, with 1 warning (support).", (Part("support", "warning", "few rows."),), "")
-    html = render(replace(summarise(PlugIn().fit(evil_study()), made=DAY), check=check))
-    assert html.count("Usable, with 1 warning (support).") == 1
+def test_warnings_about_the_tables_are_in_the_verdict_on_the_card():
+    parts = (Part("support", "warning", "few rows."),)
+    check = Checked(True, "usable with warnings", "1 warning: support.", parts, "")
+    page = Page(render(replace(summarise(PlugIn().fit(evil_study()), made=DAY), check=check)))
+    at = page.texts.index("Usable with warnings")
+    assert page.texts[at + 1] == "1 warning: support."
+    assert "Yes" not in page.texts
 
 
 def test_the_net_effect_stands_under_the_bounds_with_its_own_interval(fitted):

@@ -14,7 +14,7 @@ _TRUTH = {"1": 1, "true": 1, "0": 0, "false": 0}
 
 
 def binary_codes(
-    column: str, what: str, argument: str, true_value: Any, columns: Sequence[LabelColumn]
+    column: str, what: str, argument: str, true_value: Any, columns: Mapping[str, LabelColumn]
 ) -> dict[str, int]:
     """Decide which labels of a binary column mean 1 and which 0.
 
@@ -27,7 +27,7 @@ def binary_codes(
     true_value
         The value that means true; None if the column holds 0/1 or true/false.
     columns
-        The column in each of the tables.
+        The column in each of the tables, by the role of the table.
 
     Returns
     -------
@@ -39,11 +39,16 @@ def binary_codes(
     TableError
         If the column is empty, holds more than two values, or does not show which value means true.
     """
-    found = sort_levels(value for each in columns for value in each.present())
+    found = sort_levels(value for each in columns.values() for value in each.present())
     if not found:
         raise TableError(f"{what} column {column!r} has no value in any row; name the column that says it.")
     if true_value is None and all(value in _TRUTH for value in found):
         return {value: _TRUTH[value] for value in found}
+    if len(found) > 2 and coded_differently(columns):
+        raise TableError(
+            f"{what} column {column!r} holds {_by_table(columns)}; expected the same two values in both. "
+            "Code it alike, as 0 and 1."
+        )
     if len(found) > 2:
         raise TableError(
             f"{what} column {column!r} holds {len(found)} values ({join_names(found)}); expected two. "
@@ -51,6 +56,31 @@ def binary_codes(
         )
     named = _true_label(column, what, argument, true_value, found)
     return {value: int(value == named) for value in found}
+
+
+def coded_differently(columns: Mapping[str, LabelColumn]) -> bool:
+    """Whether the tables hold other values in a column: each has one that the other lacks, and no more than two.
+
+    Parameters
+    ----------
+    columns
+        The column in each of the tables, by the role of the table.
+
+    Returns
+    -------
+    bool
+        True for 0 and 1 in one table and yes and no in the other.
+    """
+    values = [set(each.present()) for each in columns.values()]
+    return (
+        len(values) == 2 and max(map(len, values)) <= 2 and all(each - other for each, other in (values, values[::-1]))
+    )
+
+
+def _by_table(columns: Mapping[str, LabelColumn]) -> str:
+    return " and ".join(
+        f"{join_names(sort_levels(each.present()))} in the {role} table" for role, each in columns.items()
+    )
 
 
 def _true_label(column: str, what: str, argument: str, true_value: Any, found: Sequence[str]) -> str:

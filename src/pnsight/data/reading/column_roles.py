@@ -1,4 +1,4 @@
-"""Column roles: which column is the treatment, the outcome, a covariate, the weight or the assignment probability."""
+"""Column roles: which column is the treatment, the outcome, a covariate, a weight, the cluster or a probability."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ class ColumnRoles:
         Columns that both tables have.
     weight
         By the role of the table, the column that says for how many rows each row stands; None where rows count once.
+    survey_weight, cluster
+        By the role of the table, the column with each row's survey weight, and with the cluster that it belongs to;
+        None where there is none.
     assignment
         Column of the experimental table with the probability of being treated.
     ignored
@@ -32,6 +35,8 @@ class ColumnRoles:
     outcome: str
     covariates: tuple[str, ...]
     weight: Mapping[str, str | None]
+    survey_weight: Mapping[str, str | None]
+    cluster: Mapping[str, str | None]
     assignment: str | None
     ignored: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
@@ -42,7 +47,13 @@ class ColumnRoles:
 
     def numeric_columns(self, role: str) -> list[str]:
         """Columns that weigh the rows of the table with this role."""
-        return [name for name in (self.weight[role], self.assignment_of(role)) if name is not None]
+        names = (self.weight[role], self.survey_weight[role], self.assignment_of(role))
+        return [name for name in names if name is not None]
+
+    def design_columns(self, role: str) -> list[str]:
+        """Columns that say how the rows of the table with this role were sampled, which it is grouped by as well."""
+        names = (self.survey_weight[role], self.assignment_of(role), self.cluster[role])
+        return [name for name in names if name is not None]
 
 
 def assign_roles(
@@ -52,6 +63,8 @@ def assign_roles(
     covariates: Sequence[str] | None,
     weight: str | None,
     assignment: str | None,
+    survey_weight: str | None = None,
+    cluster: str | None = None,
 ) -> ColumnRoles:
     """Assign each column its role.
 
@@ -59,7 +72,7 @@ def assign_roles(
     ----------
     tables
         The tables, the experimental one first if there is one.
-    treatment, outcome, weight, assignment
+    treatment, outcome, weight, assignment, survey_weight, cluster
         Columns by role, None for none.
     covariates
         Columns that describe people; None for all that the tables share and that have no other role.
@@ -71,16 +84,35 @@ def assign_roles(
     """
     if covariates is not None:
         covariates = [_as_written(name, tables) for name in covariates]
-    _check_distinct_roles({"treatment": treatment, "outcome": outcome, "weight": weight, "assignment": assignment})
+    optional = {"weight": weight, "survey weight": survey_weight, "cluster": cluster, "assignment": assignment}
+    _check_one_weight(weight, survey_weight)
+    _check_distinct_roles({"treatment": treatment, "outcome": outcome, **optional})
     _check_columns(tables, [treatment, outcome, *(covariates or ())], assignment)
-    weights = _weights(tables, weight)
-    notes = _notes(weights, weight, assignment)
-    taken = (treatment, outcome, weight, assignment)
-    if covariates is not None:
+    taken = (treatment, outcome, *optional.values())
+    if covariates is None:
+        chosen, alone = _shared_columns(tables, taken)
+    else:
         _check_covariates(covariates, taken)
-        return ColumnRoles(treatment, outcome, tuple(covariates), weights, assignment, (), notes)
-    shared, alone = _shared_columns(tables, taken)
-    return ColumnRoles(treatment, outcome, shared, weights, assignment, alone, notes)
+        chosen, alone = tuple(covariates), ()
+    return ColumnRoles(
+        treatment,
+        outcome,
+        chosen,
+        _columns_by_table(tables, weight),
+        _columns_by_table(tables, survey_weight),
+        _columns_by_table(tables, cluster),
+        assignment,
+        alone,
+        _notes(tables, weight or survey_weight, cluster, assignment),
+    )
+
+
+def _check_one_weight(weight: str | None, survey_weight: str | None) -> None:
+    if weight is not None and survey_weight is not None:
+        raise TableError(
+            f"--weight {weight} and --survey-weight {survey_weight} (weight=, survey_weight=) are both given; expected "
+            "one of them. A weight counts rows, a survey weight says how many people a row stands for beside others."
+        )
 
 
 def _check_columns(tables: Sequence[Engine], names: Sequence[str], assignment: str | None) -> None:
@@ -91,19 +123,22 @@ def _check_columns(tables: Sequence[Engine], names: Sequence[str], assignment: s
         _check_column(assignment, tables[0])
 
 
-def _weights(tables: Sequence[Engine], weight: str | None) -> dict[str, str | None]:
-    """By the role of the table, its column of weights; one table at least must have it."""
-    weights = {table.role: weight if weight in table.names else None for table in tables}
-    if weight is not None and not any(weights.values()):
-        _check_column(weight, tables[0])
-    return weights
+def _columns_by_table(tables: Sequence[Engine], column: str | None) -> dict[str, str | None]:
+    """By the role of the table, the column if it has it; one table at least must have it."""
+    found = {table.role: column if column in table.names else None for table in tables}
+    if column is not None and not any(found.values()):
+        _check_column(column, tables[0])
+    return found
 
 
-def _notes(weights: Mapping[str, str | None], weight: str | None, assignment: str | None) -> tuple[Note, ...]:
+def _notes(
+    tables: Sequence[Engine], weight: str | None, cluster: str | None, assignment: str | None
+) -> tuple[Note, ...]:
     notes = [
-        Note("rows_counted_once", {"table": role, "column": weight})
-        for role, found in weights.items()
-        if weight is not None and found is None
+        Note(kind, {"table": table.role, "column": column})
+        for kind, column in (("rows_counted_once", weight), ("rows_independent", cluster))
+        for table in tables
+        if column is not None and column not in table.names
     ]
     if assignment is not None:
         notes.append(Note("rows_reweighted", {"column": assignment}))
@@ -147,7 +182,7 @@ def _check_distinct_roles(roles: Mapping[str, str | None]) -> None:
 def _check_covariates(covariates: Sequence[str], taken: Sequence[str | None]) -> None:
     for name in covariates:
         if name in taken:
-            role = "treatment or outcome" if name in taken[:2] else "weight or assignment"
+            role = "treatment or outcome" if name in taken[:2] else "weight, cluster or assignment"
             raise TableError(f"column {name!r} is {role} and cannot be a covariate too; leave it out.")
         if list(covariates).count(name) > 1:
             raise TableError(f"covariate {name!r} is named twice; name it once.")

@@ -9,9 +9,10 @@ import numpy as np
 from pnsight._typing import FloatArray
 from pnsight.data.profiles import distinct_profiles
 from pnsight.data.reading.grouped_table import GroupedTable
+from pnsight.data.sampled_rows import SampledRows
 from pnsight.data.schema import Codes, Schema
 from pnsight.data.study import MAX_ROWS
-from pnsight.data.two_by_two import cell_counts
+from pnsight.data.two_by_two import cell_of
 from pnsight.errors import TableError
 
 MIN_ROWS = 1e-12
@@ -20,8 +21,8 @@ MIN_ROWS = 1e-12
 
 def count_profiles(
     schema: Schema, tables: Sequence[GroupedTable], x_of: Mapping[str, int], y_of: Mapping[str, int]
-) -> tuple[Codes, dict[str, FloatArray]]:
-    """Find the distinct profiles of all tables, and count each table's rows in them.
+) -> tuple[Codes, dict[str, SampledRows]]:
+    """Find the distinct profiles of all tables, and the rows of each table in them.
 
     Parameters
     ----------
@@ -36,19 +37,36 @@ def count_profiles(
     -------
     profiles : shape (profiles, covariates)
         Codes of the distinct profiles.
-    counts : dict of arrays of shape (profiles, 4)
-        By the role of the table, its rows in the order of `law.COUNT_CELLS`.
+    rows : dict of SampledRows
+        By the role of the table, its rows by profile and cell.
     """
     coded = [_codes(schema, table) for table in tables]
     profiles, place = distinct_profiles(schema, np.concatenate(coded))
     places = np.split(place, np.cumsum([len(codes) for codes in coded])[:-1])
-    counts = {}
+    numbers = cluster_numbers(tables)
+    rows = {}
     for table, at in zip(tables, places, strict=True):
         x = table.x.map_labels(x_of)
-        found = cell_counts(at, len(profiles), x, table.y.map_labels(y_of), table.reweighted_rows(x))
-        _check_exact_counts(table.role, found)
-        counts[table.role] = found
-    return profiles, counts
+        cell = cell_of(x, table.y.map_labels(y_of))
+        rows[table.role] = SampledRows(at, cell, table.rows, table.row_weights(x), table.cluster_of(numbers))
+    return profiles, rows
+
+
+def cluster_numbers(tables: Sequence[GroupedTable]) -> dict[str, int]:
+    """Number the clusters of all tables together; a cluster of the same name is the same in all.
+
+    Parameters
+    ----------
+    tables
+        The tables after their group-by.
+
+    Returns
+    -------
+    dict
+        The number of each cluster by its label.
+    """
+    found = {label for table in tables if table.cluster is not None for label in table.cluster.present()}
+    return {label: number for number, label in enumerate(sorted(found))}
 
 
 def _codes(schema: Schema, table: GroupedTable) -> Codes:
@@ -60,8 +78,21 @@ def _codes(schema: Schema, table: GroupedTable) -> Codes:
     return codes
 
 
-def _check_exact_counts(role: str, counts: FloatArray) -> None:
-    """Check that no weight or probability of assignment makes counts too large or too small to be exact."""
+def check_exact_counts(role: str, counts: FloatArray) -> None:
+    """Check that no weight or probability of assignment makes counts too large or too small to be exact.
+
+    Parameters
+    ----------
+    role
+        Role of the table.
+    counts : shape (profiles, cells)
+        Its counts.
+
+    Raises
+    ------
+    TableError
+        If they add up to more than `MAX_ROWS`, or one is positive and below `MIN_ROWS`.
+    """
     share = float((counts / MAX_ROWS).sum())  # whose sum cannot overflow
     if share > 1:
         raise TableError(

@@ -80,14 +80,11 @@ class GroupBy:
         For keys to be cut into bands, the edges; the value is then the number of the band, -1 for a missing number.
     weight
         Column that says for how many rows each row stands; one if None.
-    assignment
-        Column with the probability of being treated, by which rows are to be reweighted.
     """
 
     keys: Sequence[str]
     edges: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     weight: str | None = None
-    assignment: str | None = None
 
 
 @dataclass(frozen=True)
@@ -100,14 +97,10 @@ class GroupByResult:
         By key, the value of each group.
     rows : shape (groups,)
         The sum of the weights.
-    treated, untreated : shape (groups,), or None
-        Sums of weight / p and of weight / (1 - p), where p is the probability of being treated.
     """
 
     values: Mapping[str, npt.NDArray[Any]]
     rows: FloatArray
-    treated: FloatArray | None = None
-    untreated: FloatArray | None = None
 
 
 class Engine(Protocol):

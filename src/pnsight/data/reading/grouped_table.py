@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -133,9 +134,11 @@ class GroupedTable:
     x, y, covariates
         Columns of the treatment, the outcome and, by name, the covariates.
     rows : shape (groups,)
-        Sum of the weights of each group's rows.
-    treated, untreated : shape (groups,), or None
-        The same with each weight divided by the probability of being treated, or of being untreated.
+        How many rows each group has: the sum of the weights that count rows.
+    survey_weight, assignment : shape (groups,), or None
+        Survey weight of each of the group's rows, and their probability of being treated.
+    cluster
+        Column of the cluster that rows belong to; None where there is none.
     """
 
     role: str
@@ -143,23 +146,33 @@ class GroupedTable:
     y: LabelColumn
     covariates: Mapping[str, LabelColumn]
     rows: FloatArray
-    treated: FloatArray | None
-    untreated: FloatArray | None
+    survey_weight: FloatArray | None = None
+    assignment: FloatArray | None = None
+    cluster: LabelColumn | None = None
 
     def take(self, groups: npt.NDArray[np.bool_]) -> GroupedTable:
         """Select groups by a mask of shape (groups,)."""
-        sums = [None if part is None else part[groups] for part in (self.treated, self.untreated)]
-        columns = {name: column.take(groups) for name, column in self.covariates.items()}
-        return GroupedTable(self.role, self.x.take(groups), self.y.take(groups), columns, self.rows[groups], *sums)
+        return replace(
+            self,
+            x=self.x.take(groups),
+            y=self.y.take(groups),
+            covariates={name: column.take(groups) for name, column in self.covariates.items()},
+            rows=self.rows[groups],
+            survey_weight=None if self.survey_weight is None else self.survey_weight[groups],
+            assignment=None if self.assignment is None else self.assignment[groups],
+            cluster=None if self.cluster is None else self.cluster.take(groups),
+        )
 
     def with_covariates(self, covariates: Mapping[str, LabelColumn]) -> GroupedTable:
         """Replace the columns of the covariates."""
         return replace(self, covariates=covariates)
 
-    def reweighted_rows(self, x: npt.NDArray[np.intp]) -> FloatArray:
-        """Inverse probability weighting: rows of each group, had a fair coin decided who is treated.
+    def row_weights(self, x: npt.NDArray[np.intp]) -> FloatArray:
+        """How many rows each row of a group counts as.
 
-        A row with probability p of its arm stands for 1 / (2 p) rows, so that both arms represent all participants.
+        Survey weights have no scale of their own: they are divided by their mean over the rows. Inverse probability
+        weighting: a row with probability p of its arm stands for 1 / (2 p) rows, as if a fair coin had decided who is
+        treated, so that both arms represent all participants.
 
         Parameters
         ----------
@@ -169,11 +182,24 @@ class GroupedTable:
         Returns
         -------
         array, shape (groups,)
-            The reweighted rows; `rows` if the table has no column of probabilities.
+            The weights; one if the table has neither column.
         """
-        if self.treated is None or self.untreated is None:
-            return self.rows
-        return np.asarray(np.where(x == 1, self.treated, self.untreated) / 2)
+        weights = np.ones(len(self.rows)) if self.survey_weight is None else self._relative_weights(self.survey_weight)
+        if self.assignment is None:
+            return weights
+        with np.errstate(over="ignore"):  # counts that are too large are refused, whatever made them so
+            return np.asarray(weights / (2 * np.where(x == 1, self.assignment, 1 - self.assignment)))
+
+    def cluster_of(self, numbers: Mapping[str, int]) -> npt.NDArray[np.intp]:
+        """Number of each group's cluster by the labels' numbers, -1 where it belongs to none; shape (groups,)."""
+        return np.full(len(self.rows), -1, np.intp) if self.cluster is None else self.cluster.map_labels(numbers)
+
+    def _relative_weights(self, weights: FloatArray) -> FloatArray:
+        if weights.min() == weights.max():  # whatever rounding would make of their mean
+            return np.ones(len(weights))
+        scaled = weights / weights.max()
+        mean = math.fsum(scaled * self.rows) / float(self.rows.sum())  # exact, in whichever order groups come
+        return np.asarray(scaled / mean)
 
 
 def count_table(
@@ -204,33 +230,38 @@ def count_table(
     LimitError
         If there are `MAX_GROUPS` groups or more.
     """
-    keys = [*roles.covariates, roles.treatment, roles.outcome]
-    weight, assignment = roles.weight[table.role], roles.assignment_of(table.role)
-    groups = table.group_by(GroupBy(keys, edges, weight, assignment), report)
-    _check_some_weight(table.role, groups.rows)
-    columns = _label_columns(table.role, groups, edges)
-    covariates = {name: columns[name] for name in roles.covariates}
-    x, y = columns[roles.treatment], columns[roles.outcome]
-    counted = GroupedTable(table.role, x, y, covariates, groups.rows, groups.treated, groups.untreated)
-    return counted.take(groups.rows > 0)
-
-
-def _label_columns(role: str, groups: GroupByResult, edges: Mapping[str, tuple[float, ...]]) -> dict[str, LabelColumn]:
-    columns = {
-        name: LabelColumn.from_bands(values, edges[name])
-        if name in edges
-        else LabelColumn.from_values(values, name, role)
-        for name, values in groups.values.items()
-    }
+    role = table.role
+    keys = [*roles.covariates, roles.treatment, roles.outcome, *roles.design_columns(role)]
+    groups = table.group_by(GroupBy(keys, edges, roles.weight[role]), report)
     if len(groups.rows) >= MAX_GROUPS:
-        raise _too_many_groups(role, columns)
-    return columns
+        raise _too_many_groups(role, groups)
+    numbers, cluster = (roles.survey_weight[role], roles.assignment_of(role)), roles.cluster[role]
+    survey_weight, assignment = (None if name is None else groups.values[name].astype(np.float64) for name in numbers)
+    columns = {name: _labels(role, name, groups, edges) for name in keys if name not in numbers}
+    counted = GroupedTable(
+        role,
+        columns[roles.treatment],
+        columns[roles.outcome],
+        {name: columns[name] for name in roles.covariates},
+        groups.rows,
+        survey_weight,
+        assignment,
+        None if cluster is None else columns[cluster],
+    )
+    some = groups.rows > 0 if survey_weight is None else (groups.rows > 0) & (survey_weight > 0)
+    _check_some_weight(role, some)
+    return counted.take(some)
 
 
-def _check_some_weight(role: str, rows: FloatArray) -> None:
-    if not len(rows):
+def _labels(role: str, name: str, groups: GroupByResult, edges: Mapping[str, tuple[float, ...]]) -> LabelColumn:
+    values = groups.values[name]
+    return LabelColumn.from_bands(values, edges[name]) if name in edges else LabelColumn.from_values(values, name, role)
+
+
+def _check_some_weight(role: str, counts: npt.NDArray[np.bool_]) -> None:
+    if not len(counts):
         raise TableError(f"the {role} table has no rows; it needs at least one below its header.")
-    if not rows.any():
+    if not counts.any():
         raise TableError(f"all rows of the {role} table have weight zero; nothing to count.")
 
 
@@ -259,10 +290,12 @@ def keep_raw_labels(tables: Sequence[GroupedTable]) -> list[GroupedTable]:
     ]
 
 
-def _too_many_groups(role: str, columns: Mapping[str, LabelColumn]) -> LimitError:
-    by_levels = sorted(columns, key=lambda name: len(columns[name].labels), reverse=True)
-    named = join_names([f"{name} ({len(columns[name].labels):,})" for name in by_levels[:3]])
+def _too_many_groups(role: str, groups: GroupByResult) -> LimitError:
+    levels = {name: len(set(values.tolist())) for name, values in groups.values.items()}
+    by_levels = sorted(levels, key=lambda name: levels[name], reverse=True)
+    named = join_names([f"{name} ({levels[name]:,})" for name in by_levels[:3]])
     return LimitError(
         f"the {role} table has {MAX_GROUPS:,} distinct profiles or more; the columns with most levels are {named}. "
-        "Leave columns out with --covariates (covariates=), or cut numbers into bands with --bands (bands=)."
+        "Leave columns out with --covariates (covariates=), cut numbers into bands with --bands (bands=), or round "
+        "weights and probabilities."
     )

@@ -148,11 +148,11 @@ class NarwhalsEngine:
     def group_by(self, grouping: GroupBy, report: ReportShare) -> GroupByResult:
         """Group the rows, and add up their weights; at most `MAX_GROUPS` groups are fetched."""
         keys = {f"k{i}": self._key(name, grouping) for i, name in enumerate(grouping.keys)}
-        sums = self._sums(grouping)
+        sums = {} if grouping.weight is None else {"rows": self._weight(grouping.weight)}
         held = self.frame.select(*(part.alias(name) for name, part in {**keys, **sums}.items()))
-        totals = [nw.col(name).sum() for name in sums] or [nw.len().alias("rows")]
+        total = nw.col("rows").sum() if sums else nw.len().alias("rows")
         try:
-            grouped = held.group_by(*keys).agg(*totals).head(MAX_GROUPS)
+            grouped = held.group_by(*keys).agg(total).head(MAX_GROUPS)
         except TypeError:
             raise TableError(
                 f"the {self.role} table cannot be grouped by {join_names(grouping.keys)}: one of them holds lists or "
@@ -161,8 +161,7 @@ class NarwhalsEngine:
             ) from None
         found = self._fetch(grouped, report)
         values = {name: found[key] for name, key in zip(grouping.keys, keys, strict=True)}
-        totalled = {name: found[name].astype(np.float64) for name in (*sums, "rows") if name in found}
-        return GroupByResult(values, **totalled)
+        return GroupByResult(values, found["rows"].astype(np.float64))
 
     def _key(self, name: str, grouping: GroupBy) -> nw.Expr:
         column = nw.col(self._column(name))
@@ -170,14 +169,6 @@ class NarwhalsEngine:
             return column
         above = [(column >= edge).cast(nw.Int64) for edge in grouping.edges[name][1:-1]]
         return nw.when(column.is_null()).then(nw.lit(-1)).otherwise(reduce(add, above, nw.lit(0)))
-
-    def _sums(self, grouping: GroupBy) -> dict[str, nw.Expr]:
-        """What to add up in each group; nothing where rows are only counted."""
-        weight = self._weight(grouping.weight)
-        if grouping.assignment is None:
-            return {} if grouping.weight is None else {"rows": weight}
-        chance = nw.col(self._column(grouping.assignment))
-        return {"rows": weight, "treated": weight / chance, "untreated": weight / (1 - chance)}
 
     def columns(self) -> dict[str, list[Any]]:
         """Fetch the whole table as lists by column name."""

@@ -47,10 +47,12 @@ def _ranges(table: Engine, numbers: list[str], roles: ColumnRoles) -> dict[str, 
     if not numbers:
         return {}
     ranges = table.column_ranges(numbers)
-    weight, assignment = roles.weight[table.role], roles.assignment_of(table.role)
-    if weight is not None:
-        expected = f"zero or more, at most {MAX_ROWS:,}"
-        _check_range(table, weight, "weight", expected, ranges[weight], lambda number: 0 <= number <= MAX_ROWS)
+    weights = {"weight": roles.weight[table.role], "survey weight": roles.survey_weight[table.role]}
+    for part, weight in weights.items():
+        if weight is not None:
+            expected = f"zero or more, at most {MAX_ROWS:,}"
+            _check_range(table, weight, part, expected, ranges[weight], lambda number: 0 <= number <= MAX_ROWS)
+    assignment = roles.assignment_of(table.role)
     if assignment is not None:
         expected = "a probability of being treated, above 0 and below 1"
         _check_range(table, assignment, "assignment", expected, ranges[assignment], lambda number: 0 < number < 1)

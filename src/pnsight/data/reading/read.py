@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from pnsight._progress import Progress, no_progress
-from pnsight.data.reading.binary_columns import binary_codes, check_both_arms, true_label
+from pnsight.data.reading.binary_columns import binary_codes, check_both_arms, coded_differently, true_label
 from pnsight.data.reading.binning import Bands, validate_bands
 from pnsight.data.reading.column_roles import ColumnRoles, assign_roles
-from pnsight.data.reading.count_profiles import count_profiles
+from pnsight.data.reading.count_missing import count_missing_outcomes
+from pnsight.data.reading.count_profiles import check_exact_counts, count_profiles
 from pnsight.data.reading.engine import Engine
 from pnsight.data.reading.grouped_table import GroupedTable, count_table, keep_raw_labels
 from pnsight.data.reading.levels import MISSING_CHOICES, Missing, handle_missing, set_levels
 from pnsight.data.reading.numeric_columns import prepare_numbers
 from pnsight.data.reading.open_table import Table, open_table
-from pnsight.data.schema import Schema
-from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL
+from pnsight.data.sampled_rows import SampledRows
+from pnsight.data.sampling import sampling_design
+from pnsight.data.schema import Codes, Schema
+from pnsight.data.structure import EXPERIMENTAL
 from pnsight.data.study import Study
-from pnsight.data.two_by_two import EXPERIMENT_ALONE
+from pnsight.data.two_by_two import TWO_BY_TWO
 from pnsight.errors import TableError, join_names
 from pnsight.notes import Note
 
@@ -39,6 +43,8 @@ def read_study(
     missing: Missing = "error",
     weight: str | None = None,
     assignment: str | None = None,
+    survey_weight: str | None = None,
+    cluster: str | None = None,
     progress: Progress = no_progress,
 ) -> Study:
     """Count an experimental and an observational table into a `Study`.
@@ -68,6 +74,14 @@ def read_study(
     assignment
         Column of the experimental table with each row's probability of being treated (propensity score), where it
         differs between rows; rows are weighted by its inverse, as if a fair coin had decided.
+    survey_weight
+        Column that says how many people each row stands for beside others (sampling weight). Weights are divided by
+        their mean, and unequal ones make rows worth less (effective sample size). A table without it counts each row
+        once. Not together with `weight`.
+    cluster
+        Column that says which rows belong together: a household, a hospital, a village. What rows are worth follows
+        from how alike they are within clusters. A row without a value is a cluster of its own, and rows of a table
+        without the column are independent.
     progress
         Callback for the progress of the counting, in hundredths of a table.
 
@@ -85,7 +99,7 @@ def read_study(
     """
     _validate_options(missing, merge_rare)
     opened = _open_tables({"experimental": experimental, "observational": observational}, assignment)
-    roles = assign_roles(opened, treatment, outcome, covariates, weight, assignment)
+    roles = assign_roles(opened, treatment, outcome, covariates, weight, assignment, survey_weight, cluster)
     asked = validate_bands(bands or {}, roles.covariates)
     tables, edges = prepare_numbers(opened, roles, asked)
     grouped = _group_tables(tables, roles, edges, progress)
@@ -93,20 +107,36 @@ def read_study(
     complete, dropped = handle_missing(grouped, missing)
     check_both_arms(complete, x_of, treatment)
     schema, labelled = set_levels(complete, edges, merge_rare)
-    profiles, counts = count_profiles(schema, labelled, x_of, y_of)
-    return Study.from_tables(
-        schema,
-        profiles,
-        counts.get(EXPERIMENTAL, np.zeros((len(profiles), EXPERIMENT_ALONE.n_cells))),
-        counts.get(OBSERVATIONAL),
+    counted = _sampled_study(schema, *count_profiles(schema, labelled, x_of, y_of))
+    return replace(
+        counted,
         treatment=treatment,
         outcome=outcome,
         dropped=dropped,
         ignored=roles.ignored,
-        notes=(*roles.notes, *_notes(schema, asked)),
+        notes=(
+            *roles.notes,
+            *_coding_notes(grouped, roles),
+            *_notes(schema, asked),
+            *(counted.design.notes if counted.design else ()),
+        ),
         treated=true_label(x_of),
         success=true_label(y_of),
+        attrition=count_missing_outcomes(schema, grouped, x_of),
     )
+
+
+def _sampled_study(schema: Schema, profiles: Codes, rows: Mapping[str, SampledRows]) -> Study:
+    """The rows of each table as counts, and what they are worth."""
+    structure = TWO_BY_TWO.only([EXPERIMENTAL, *rows])
+    if not all(found.is_plain for found in rows.values()):
+        rows = {role: found.in_order() for role, found in rows.items()}
+    counts = np.zeros((len(profiles), structure.n_cells))
+    for role, found in rows.items():
+        columns = structure.columns_of(role)
+        counts[:, columns] = found.counts(len(profiles), columns.stop - columns.start)
+        check_exact_counts(role, counts[:, columns])
+    return Study(schema, profiles, counts, structure, design=sampling_design(structure, profiles, rows))
 
 
 def _validate_options(missing: Missing, merge_rare: int | None) -> None:
@@ -148,9 +178,19 @@ def _binary_codes(
     tables: Sequence[GroupedTable], roles: ColumnRoles, treated: Any, success: Any
 ) -> tuple[dict[str, int], dict[str, int]]:
     """1 or 0 by label of the treatment, and of the outcome."""
-    x_of = binary_codes(roles.treatment, "treatment", "treated", treated, [table.x for table in tables])
-    y_of = binary_codes(roles.outcome, "outcome", "success", success, [table.y for table in tables])
+    x_of = binary_codes(roles.treatment, "treatment", "treated", treated, {table.role: table.x for table in tables})
+    y_of = binary_codes(roles.outcome, "outcome", "success", success, {table.role: table.y for table in tables})
     return x_of, y_of
+
+
+def _coding_notes(tables: Sequence[GroupedTable], roles: ColumnRoles) -> Iterator[Note]:
+    """That 0 and 1 in one table are false and true in the other."""
+    for name, columns in (
+        (roles.treatment, {table.role: table.x for table in tables}),
+        (roles.outcome, {table.role: table.y for table in tables}),
+    ):
+        if len({label for column in columns.values() for label in column.present()}) > 2 and coded_differently(columns):
+            yield Note("coded_differently", {"column": name})
 
 
 def _notes(schema: Schema, asked: Mapping[str, int | tuple[float, ...]]) -> list[Note]:

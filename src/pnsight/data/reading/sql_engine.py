@@ -185,15 +185,12 @@ class SqlEngine:
         """Group the rows, and add up their weights; at most `MAX_GROUPS` groups are fetched."""
         sa = _sqlalchemy()
         keys = [self._key(name, grouping).label(f"k{i}") for i, name in enumerate(grouping.keys)]
-        sums = self._sums(grouping)
-        held = sa.select(*keys, *(part.label(name) for name, part in sums.items())).subquery()
+        held = sa.select(*keys, self._weight(grouping.weight).label("rows")).subquery()
         chosen = [held.c[key.name] for key in keys]
-        totals = [sa.func.sum(held.c[name]) for name in sums]
-        found = self._fetch(sa.select(*chosen, *totals).group_by(*chosen).limit(MAX_GROUPS))
+        found = self._fetch(sa.select(*chosen, sa.func.sum(held.c.rows)).group_by(*chosen).limit(MAX_GROUPS))
         columns = [np.array(column, dtype=object) for column in zip(*found, strict=True)]
-        columns = columns or [np.empty(0, dtype=object)] * (len(keys) + len(sums))
-        values = dict(zip(grouping.keys, columns, strict=False))
-        return GroupByResult(values, *(column.astype(np.float64) for column in columns[len(keys) :]))
+        *values, rows = columns or [np.empty(0, dtype=object)] * (len(keys) + 1)
+        return GroupByResult(dict(zip(grouping.keys, values, strict=True)), rows.astype(np.float64))
 
     def _key(self, name: str, grouping: GroupBy) -> ColumnElement[Any]:
         if name not in grouping.edges:
@@ -203,13 +200,6 @@ class SqlEngine:
         above = [case((number >= edge, 1), else_=0) for edge in grouping.edges[name][1:-1]]
         band: ColumnElement[Any] = case((number.is_(None), -1), else_=reduce(add, above, _sqlalchemy().literal(0)))
         return band
-
-    def _sums(self, grouping: GroupBy) -> dict[str, ColumnElement[float]]:
-        weight = self._weight(grouping.weight)
-        if grouping.assignment is None:
-            return {"rows": weight}
-        chance = self._number(grouping.assignment)
-        return {"rows": weight, "treated": weight / chance, "untreated": weight / (1 - chance)}
 
     def columns(self) -> dict[str, list[Any]]:
         """Fetch the whole table as lists by column name."""

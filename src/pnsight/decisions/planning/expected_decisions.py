@@ -63,16 +63,14 @@ class Outlook:
 
     def _beyond(self, left: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Chance that the interval of the lower end will lie above the threshold, and that of the upper end below."""
-        from scipy.special import ndtr
-
         moves = self.errors * np.sqrt((1 - left) / self.factor**2 + left * ESTIMATES_VARY**2)
         margins = self.errors * np.sqrt(left) * self.reach
         above, below = self.ends[0] - self.threshold, self.threshold - self.ends[1]
         treat, leave = np.zeros(moves[:, 0].shape), np.zeros(moves[:, 1].shape)
         for node, weight in zip(_NODES, _WEIGHTS / _WEIGHTS.sum(), strict=True):
             wider = np.exp(ERRORS_VARY * node)
-            treat += weight * ndtr((above - wider * margins[:, 0]) / moves[:, 0])
-            leave += weight * ndtr((below - wider * margins[:, 1]) / moves[:, 1])
+            treat += weight * _chance_above_zero(above - wider * margins[:, 0], moves[:, 0])
+            leave += weight * _chance_above_zero(below - wider * margins[:, 1], moves[:, 1])
         return treat, leave
 
     def gains(self, left: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -84,3 +82,12 @@ class Outlook:
         """Chance that it leaves each profile uncertain, shape (groups, profiles); zero where there is no answer."""
         treat, leave = self.decided(left)
         return np.where(np.isnan(self.ends).any(axis=0), 0.0, np.maximum(1 - treat - leave, 0))
+
+
+def _chance_above_zero(gap: FloatArray, moves: FloatArray) -> FloatArray:
+    """Chance that a gap is above zero after a normal move; one that does not move, as its end is certain, stays."""
+    from scipy.special import ndtr
+
+    certain = np.broadcast_to(moves == 0, gap.shape)
+    moved = np.divide(gap, moves, out=np.zeros_like(gap), where=~certain)
+    return np.where(certain, gap > 0, ndtr(moved))

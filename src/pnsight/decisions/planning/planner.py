@@ -19,6 +19,7 @@ from pnsight._tabular import Tabular
 from pnsight._typing import FloatArray
 from pnsight.data.schema import Codes
 from pnsight.data.study import Population, Study
+from pnsight.decisions.contradictions import notes_when_left_out, refuse_all_contradicted
 from pnsight.decisions.planning.expected_decisions import ALL, NONE, Outlook
 from pnsight.decisions.planning.variance_left import Crowd, Table, arms_of, doubt_left, split
 from pnsight.decisions.ranking import best_more_general
@@ -143,7 +144,8 @@ def plan(
     population = asked.population
     codes, share, compared = _groups(fitted, candidates, least_share, population)
     crowd = Crowd.of(fitted, population, random_state)
-    now = decided(fitted.bounds(crowd.codes, asked), threshold, cautious=True)
+    now = decided(fitted.bounds(crowd.codes, asked), threshold, cautious=True, extrapolate=True)
+    refuse_all_contradicted(now.answers, "rows cannot be planned", "further rows like these would settle nothing")
     outlook = _outlook(fitted, now, asked)
     groups = np.concatenate([codes, encode(fitted.schema, None)])  # everyone last
     added = crowd.added(groups, np.append(share, 1.0), split(fitted.study, rows, table))
@@ -152,7 +154,11 @@ def plan(
     order = _best(codes, -change[:-1], given=candidates is not None)[:top]
     uncertain, stays = crowd.share * (now.decision == UNCERTAIN), crowd.share * outlook.uncertain(NONE)[0]
     covers = lattice.membership_matrix(codes[order], crowd.codes)
-    notes = (*now.answers.notes, *compared, *_notes(uncertain.sum(), stays.sum(), float(change[-1]), rows))
+    notes = (
+        *notes_when_left_out(now.answers, trial_can_answer=False),
+        *compared,
+        *_notes(uncertain.sum(), stays.sum(), float(change[-1]), rows),
+    )
     return Plan(
         format_queries(fitted.schema, codes[order]),
         share[order],

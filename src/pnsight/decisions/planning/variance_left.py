@@ -87,16 +87,13 @@ def split(study: Study, rows: float, table: Table) -> FloatArray:
 
 
 def _reach(model: Model, crowd: Crowd, estimate: FloatArray, errors: FloatArray) -> Reach:
-    """How far rows reach among the profiles, from types and the errors in them of fits to simulated studies."""
+    """How far rows reach among the profiles, from their laws and draws of the errors in them."""
     totals = arms_of(model.study)
     own = model.structure.by_group(model.counts(crowd.codes)).T[:, :, None]
     nearby = own * (totals / np.maximum(own.sum(axis=(1, 2)), 1))[:, None, None]
     levels = model.schema.one_hot(crowd.codes)
     apart = len(model.schema.names) - np.rint(levels @ levels.T).astype(np.intp)
-    cells = model.structure.incidence.T
-    return measure(
-        estimate @ cells, errors @ cells, Rows(own, nearby), crowd.share, apart, model.structure.group_slices
-    )
+    return measure(estimate, errors, Rows(own, nearby), crowd.share, apart, model.structure.group_slices)
 
 
 def _due_to(study: Study, estimand: Estimand, estimate: FloatArray, others: FloatArray) -> FloatArray:
@@ -105,11 +102,11 @@ def _due_to(study: Study, estimand: Estimand, estimate: FloatArray, others: Floa
     The law of one arm at a time is exchanged for one that errs as fits do, while the others stay as estimated.
     """
     rows = arms_of(study)
-    centre = _law(study, estimate)
+    centre = Law(study.structure, estimate)
     ends = np.stack(estimand.profile_bounds(centre, rows))
     squares = np.zeros((len(arms_of(study)), *ends.shape))
-    for types in others:
-        for arm, law in enumerate(_exchanged(centre, _law(study, types))):
+    for cells in others:
+        for arm, law in enumerate(_exchanged(centre, Law(study.structure, cells))):
             squares[arm] += (np.stack(estimand.profile_bounds(law, rows)) - ends) ** 2
     squares = np.nan_to_num(squares)
     total = squares.sum(axis=0)
@@ -122,7 +119,3 @@ def _exchanged(law: Law, other: Law) -> Iterator[Law]:
         cells = law.cells.copy()
         cells[:, columns] = other.cells[:, columns]
         yield Law(law.structure, cells)
-
-
-def _law(study: Study, types: FloatArray) -> Law:
-    return Law.from_types(types, study.structure)

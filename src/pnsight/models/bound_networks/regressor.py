@@ -25,7 +25,7 @@ from pnsight.models.base import Capabilities, Model
 from pnsight.models.bound_networks.pairs import BoundPredictor, NetworkPair, fit_networks, fit_regressors
 from pnsight.models.bound_networks.training_examples import TrainingExamples, feasible_examples, split_rows
 from pnsight.models.mlp_numpy import ACTIVATIONS
-from pnsight.queries.bound_table import BoundTable
+from pnsight.queries.bound_table import MODEL, BoundTable
 from pnsight.queries.query import format_queries
 
 AUTO_MIN_ROWS = (100, 200, 300, 500, 1000, 2000)
@@ -196,7 +196,7 @@ class BoundRegressor(Model):
             ends = np.sort(ends, axis=1)
         lower, upper, status = resolve_crossed_bounds(ends[:, 0], ends[:, 1], CROSSED)
         table = format_queries(self.schema, codes), lower, upper, *self.support(self.counts(codes)), status
-        return BoundTable(self.quantity, *table, notes=self.caveats)
+        return BoundTable(self.quantity, *table, notes=self.caveats, basis=np.full(len(codes), MODEL))
 
     def raw_ends(self, codes: Codes, quantity: str = "pns") -> FloatArray:
         """What the two regressors say, shape (queries, 2); they may cross."""

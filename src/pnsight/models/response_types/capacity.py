@@ -75,6 +75,14 @@ A step sees only a block of the profiles then, so more steps are taken.
 """
 
 
+SMALL_CAPACITY_GRID = (
+    CONSTANT,
+    *(Capacity(rank, HIDDEN, decay) for rank, decay in ((2, 0.5), (3, 1.0), (3, 0.5))),
+    *(Capacity(0, HIDDEN, decay) for decay in (2.0, 1.4, 0.7)),
+)
+"""Where there are few rows: networks with less weight decay never predict held-out rows best there."""
+
+
 def score_gap(scores: FloatArray, total_weight: float) -> FloatArray:
     """Score gap: how far each capacity is behind the best, for one held-out row.
 

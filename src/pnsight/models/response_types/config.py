@@ -8,7 +8,12 @@ from typing import Any
 import numpy as np
 
 from pnsight.errors import ModelError
-from pnsight.models.response_types.capacity import CAPACITY_GRID, SHORT_CAPACITY_GRID, Capacity
+from pnsight.models.response_types.capacity import (
+    CAPACITY_GRID,
+    SHORT_CAPACITY_GRID,
+    SMALL_CAPACITY_GRID,
+    Capacity,
+)
 
 MAX_ENUMERATED_PROFILES = 2**14
 """Profiles up to which all that the covariates allow are listed."""
@@ -98,8 +103,6 @@ class LatentClassConfig:
         Profiles that classes are fitted to and chosen on; of more, a random sample is taken.
     iterations : int
         Most iterations of expectation-maximisation.
-    refit_iterations : int
-        The same for a refit to a simulated study, which starts from the classes at hand.
     tolerance : float
         Gain in log-likelihood of a row below which expectation-maximisation has converged.
     prior_rows : float
@@ -111,7 +114,6 @@ class LatentClassConfig:
     folds: int = 4
     max_profiles: int = 4096
     iterations: int = 200
-    refit_iterations: int = 20
     tolerance: float = 1e-6
     prior_rows: float = 0.5
 
@@ -123,18 +125,51 @@ class IntervalConfig:
     Attributes
     ----------
     inflation_factors : tuple of float
-        By what the standard error may be multiplied. Sixteen simulated studies show a variance only roughly. The least
-        factor was set on samples with seeds 11-16 of the catalog's populations and of random ones with seeds 1-3;
-        held-out rows can only raise it.
+        By what the standard error may be multiplied; held-out rows choose. The least factor was set on development
+        populations.
     subpopulations : int
         Random queries that predictions and held-out counts are compared on.
     min_rows : int
         Held-out rows that a subpopulation needs, in an arm or in the observational table, to be compared.
+    decay_profiles : int
+        Most profiles whose errors are compared in pairs.
     """
 
-    inflation_factors: tuple[float, ...] = tuple(np.geomspace(1.15, 3.2, 41).tolist())
+    inflation_factors: tuple[float, ...] = tuple(np.geomspace(0.9, 3.2, 45).tolist())
     subpopulations: int = 600
     min_rows: int = 30
+    decay_profiles: int = 1024
+
+
+@dataclass(frozen=True)
+class RandomEffectsConfig:
+    """Random effects of the covariates, where cross-validation chooses no network.
+
+    Attributes
+    ----------
+    scales : tuple of float
+        Variances of an effect of one covariate, relative to a row's, that the mean is taken over.
+    ratios : tuple of float
+        By what the variance of an effect falls with each covariate more that it is of.
+    scale, log_scale_sd : float
+        Centre of the scale's prior in the registry, and the standard deviation of its logarithm. Set on development
+        populations.
+    arm_ratio, log_arm_ratio_sd : float
+        Centre of the ratio of the scale in an arm of the trial to that of the registry, likewise.
+    max_features : int
+        Most effects that are listed one by one.
+    max_work : float
+        Multiplications that all solutions together may take; with many profiles fewer effects are listed.
+    """
+
+    scales: tuple[float, ...] = tuple(np.geomspace(1e-6, 1.0, 13).tolist())
+    ratios: tuple[float, ...] = (0.05, 0.15, 0.4, 1.0)
+    scale: float = 0.015
+    log_scale_sd: float = 1.5
+    arm_ratio: float = 2.0
+    log_arm_ratio_sd: float = 1.2
+    max_features: int = 500
+    max_work: float = 5e10
 
 
 @dataclass(frozen=True)
@@ -178,6 +213,9 @@ class ResponseTypeConfig:
     effort_if_many : Effort
         What is trained where the study has more than `many_profiles` distinct profiles.
     many_profiles : int
+    effort_if_few : Effort
+        What is trained where the study has fewer than `few_rows` rows in all.
+    few_rows : int
     folds : int
         Folds that rows are divided into for cross-validation; `Effort.folds` of them are held out in turn.
     max_validation_profiles : int
@@ -191,12 +229,15 @@ class ResponseTypeConfig:
     shrinkage : ShrinkageConfig
     latent_classes : LatentClassConfig
     intervals : IntervalConfig
+    random_effects : RandomEffectsConfig
     training : TrainingConfig
     """
 
     effort: Effort = Effort()
     effort_if_many: Effort = Effort(SHORT_CAPACITY_GRID, folds=2, networks=4, simulations=8)
     many_profiles: int = 8192
+    effort_if_few: Effort = Effort(SMALL_CAPACITY_GRID)
+    few_rows: int = 5000
     folds: int = 4
     max_validation_profiles: int = 16384
     max_enumerated_profiles: int = MAX_ENUMERATED_PROFILES
@@ -205,16 +246,19 @@ class ResponseTypeConfig:
     shrinkage: ShrinkageConfig = ShrinkageConfig()
     latent_classes: LatentClassConfig = LatentClassConfig()
     intervals: IntervalConfig = IntervalConfig()
+    random_effects: RandomEffectsConfig = RandomEffectsConfig()
     training: TrainingConfig = TrainingConfig()
 
-    def effort_for(self, profiles: int) -> Effort:
-        """What is trained for a study with that many distinct profiles."""
-        return self.effort_if_many if profiles > self.many_profiles else self.effort
+    def effort_for(self, profiles: int, rows: float) -> Effort:
+        """What is trained for a study with that many distinct profiles and rows."""
+        if profiles > self.many_profiles:
+            return self.effort_if_many
+        return self.effort_if_few if rows < self.few_rows else self.effort
 
     def validate(self) -> None:
         """Raise ModelError where no model can be fitted with the configuration."""
         _validate_numbers(self, "config")
-        for name in ("effort", "effort_if_many"):
+        for name in ("effort", "effort_if_many", "effort_if_few"):
             effort: Effort = getattr(self, name)
             if not effort.capacities or not effort.capacities[0].constant:
                 first = effort.capacities[:1]

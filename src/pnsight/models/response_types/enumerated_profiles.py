@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Self
@@ -17,13 +17,10 @@ from pnsight.models.response_types.marginalise import (
     Marginaliser,
     Representation,
     Values,
-    identity,
     with_people,
 )
 from pnsight.models.response_types.replace_counts import CountReplacement
 from pnsight.queries import lattice
-
-_SUMMED_VALUES = 20_000_000
 
 _CACHED = 4
 """Ways to ask of which the values of all profiles are kept, as a server is asked in the same way again."""
@@ -39,45 +36,36 @@ class EnumeratedProfiles(Marginaliser):
     Attributes
     ----------
     schema : Schema
-    profile_types : array of shape (members, profiles, types)
-    masses : array of shape (members, tables, profiles)
+    profile_types : array of shape (profiles, types)
+    masses : array of shape (tables, profiles)
         P(profile) in each table.
+    profile_errors : array of shape (profiles, groups)
+        Relative error of the law of each profile; NaN in a model without intervals.
     """
 
     schema: Schema
     profile_types: Float32Array
     masses: FloatArray
+    profile_errors: Float32Array
 
     representation: ClassVar[Representation] = "enumerated"
 
-    @property
-    def members(self) -> int:  # type: ignore[override]
-        """How many members there are."""
-        return len(self.profile_types)
+    def means(self, codes: Codes, weights: FloatArray, values: Values) -> FloatArray:
+        """Mean of `values` over the people of each query, shape (queries, k)."""
+        flat = self._weighted(tuple(map(float, weights)), values)
+        sums = lattice.sum_over(self.schema, codes, self._profiles, flat)
+        return np.asarray(sums[:, :-1] / sums[:, -1:])
 
-    def types(self, codes: Codes, weights: FloatArray, members: int) -> Iterator[FloatArray]:
-        """Distribution over the types of each query, shape (queries, types), for each of the first members."""
-        for found in self._means_of_several(codes, weights, members, identity):
-            yield from found / found.sum(axis=2, keepdims=True)
+    def errors(self, codes: Codes, weights: FloatArray) -> FloatArray:
+        """Mean relative error of the law of the profiles of each query's people, shape (queries, groups)."""
+        mass = weights @ self.masses
+        flat = mass[:, None] * np.column_stack([self.profile_errors, np.ones(len(mass))])
+        sums = lattice.sum_over(self.schema, codes, self._profiles, flat)
+        return np.asarray(sums[:, :-1] / sums[:, -1:])
 
-    def means(self, codes: Codes, weights: FloatArray, members: int, values: Values) -> Iterator[FloatArray]:
-        """Mean of `values` over the people of each query, shape (queries, k), for each of the first members."""
-        for found in self._means_of_several(codes, weights, members, values):
-            yield from found
-
-    def _means_of_several(
-        self, codes: Codes, weights: FloatArray, members: int, values: Values
-    ) -> Iterator[FloatArray]:
-        """Means of as many members at a time as there is room for, shape (some members, queries, k)."""
-        flat = self._weighted(tuple(map(float, weights)), members, values)
-        size = min(self.schema.n_queries, max(len(codes), len(flat)))
-        columns = self.profile_types.shape[2] + 1  # of a profile at most: its types, and one for its people
-        at_once = max(1, _SUMMED_VALUES // (columns * size))
-        for start in range(0, members, at_once):
-            group = flat[:, start : start + at_once]
-            sums = lattice.sum_over(self.schema, codes, self._profiles, group.reshape(len(flat), -1))
-            sums = sums.reshape(len(codes), *group.shape[1:])
-            yield np.moveaxis(sums[..., :-1] / sums[..., -1:], 1, 0)
+    def profile_types_at(self, profiles: Codes) -> FloatArray:
+        """Types of single profiles, shape (profiles, types)."""
+        return self.profile_types[profile_index(self.schema, profiles)].astype(np.float64)
 
     @cached_property
     def _profiles(self) -> Codes:
@@ -85,19 +73,18 @@ class EnumeratedProfiles(Marginaliser):
         return lattice.all_profiles(self.schema)
 
     @cached_property
-    def _weighted(self) -> Callable[[tuple[float, ...], int, Values], FloatArray]:
+    def _weighted(self) -> Callable[[tuple[float, ...], Values], FloatArray]:
         """`_weigh`, cached."""
         return lru_cache(_CACHED)(self._weigh)
 
-    def _weigh(self, weights: tuple[float, ...], members: int, values: Values) -> FloatArray:
-        """Values of every profile and, last, a one for its people, times its mass; shape (profiles, members, k + 1)."""
-        mass = np.tensordot(self.masses[:members], np.array(weights), axes=(1, 0))
-        each = zip(mass, self.profile_types, strict=False)
-        return np.stack([share[:, None] * with_people(values, types) for share, types in each], axis=1)
+    def _weigh(self, weights: tuple[float, ...], values: Values) -> FloatArray:
+        """Values of every profile and, last, a one for its people, times its mass; shape (profiles, k + 1)."""
+        mass = np.array(weights) @ self.masses
+        return np.asarray(mass[:, None] * with_people(values, self.profile_types))
 
     def shares(self, codes: Codes, weights: FloatArray) -> FloatArray:
-        """Share of the people that are in each query, by the estimate, shape (queries,)."""
-        mass = weights @ self.masses[0]
+        """Share of the people that are in each query, shape (queries,)."""
+        mass = weights @ self.masses
         return lattice.sum_over(self.schema, codes, self._profiles, mass[:, None])[:, 0]
 
     def replace_counts(self, replacement: CountReplacement, profiles: Codes) -> Self:
@@ -108,37 +95,37 @@ class EnumeratedProfiles(Marginaliser):
 
     def _replace_types(self, replacement: CountReplacement, place: IndexArray) -> Float32Array:
         types, changed = self.profile_types.copy(), replacement.changed
-        for member in replacement.own_members[replacement.own_members < len(types)]:
-            own = types[member, place[changed]].astype(np.float64)
-            types[member, place[changed]] = replacement.shrink(replacement.prior_mode(own, changed), changed)
+        own = types[place[changed]].astype(np.float64)
+        types[place[changed]] = replacement.shrink(replacement.prior_mode(own, changed), changed)
         return types
 
     def _replace_masses(self, replacement: CountReplacement, place: IndexArray) -> FloatArray:
         masses = self.masses.copy()
         parts = zip(replacement.empirical_parts, replacement.empirical_parts_after, replacement.rows(), strict=True)
         for table, (part, part_after, (before, after)) in enumerate(parts):
-            smooth = masses[0, table].copy()
+            smooth = masses[table].copy()
             smooth[place] -= part.empirical_weight * before / (before.sum() or 1.0)
             mass = (1 - part_after.empirical_weight) * np.maximum(smooth, _MIN_MASS) / (1 - part.empirical_weight)
             mass[place] += part_after.empirical_weight * after / (after.sum() or 1.0)
-            changed = place[before != after]
-            masses[:, table, changed] = mass[changed]
-            masses[:, table] /= masses[:, table].sum(axis=1, keepdims=True)
-            masses[replacement.own_members, table] = mass
+            masses[table] = mass
         return masses
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what is cached."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
+    def only(self, tables: Sequence[int], groups: Sequence[int]) -> Self:
+        """What concerns some tables and some groups of cells."""
+        return replace(self, masses=self.masses[list(tables)], profile_errors=self.profile_errors[:, list(groups)])
+
     def arrays(self) -> Arrays:
-        """Types and masses."""
-        return {"profile_types": self.profile_types, "masses": self.masses}
+        """Types, masses and errors."""
+        return {name: getattr(self, name) for name in ("profile_types", "masses", "profile_errors")}
 
     @classmethod
     def from_arrays(cls, schema: Schema, profiles: Codes, arrays: Arrays) -> Self:
         """What `arrays` described."""
-        types, masses = arrays["profile_types"], arrays["masses"]
-        if {types.shape[1], masses.shape[2]} != {schema.n_profiles}:
-            raise ValueError(f"arrays of {types.shape[1]} profiles do not fit covariates of {schema.n_profiles}")
-        return cls(schema, types, masses)
+        types, masses, errors = (arrays[name] for name in ("profile_types", "masses", "profile_errors"))
+        if {len(types), masses.shape[1], len(errors)} != {schema.n_profiles}:
+            raise ValueError(f"arrays of {len(types)} profiles do not fit covariates of {schema.n_profiles}")
+        return cls(schema, types, masses, errors)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from pnsight._progress import Progress, subtask
 from pnsight._typing import FloatArray, IndexArray
-from pnsight.data.profiles import profile_index
+from pnsight.data.law import Law
+from pnsight.data.profiles import ProfileLookup, profile_index
+from pnsight.data.schema import OPEN, Codes
 from pnsight.data.study import Study
+from pnsight.estimands.drawn_errors import drawn_errors
+from pnsight.estimands.estimand import Estimand
 from pnsight.models.mlp_numpy import Layers, mean_probabilities, probabilities
 from pnsight.models.resampling import bootstrap_counts, split_counts
 from pnsight.models.response_types.capacity import (
@@ -24,16 +29,21 @@ from pnsight.models.response_types.capacity import (
 from pnsight.models.response_types.config import ResponseTypeConfig
 from pnsight.models.response_types.enumerated_profiles import EnumeratedProfiles
 from pnsight.models.response_types.fit_summary import CapacityScore, CovariateSummary, FitSummary
-from pnsight.models.response_types.intervals import (
-    MEMBERS_PER_SIMULATION,
-    interval_inflation,
-    random_subpopulations,
-)
+from pnsight.models.response_types.intervals import error_variance, interval_inflation, random_subpopulations
 from pnsight.models.response_types.latent_classes import CovariateDistribution, fit_covariate_distributions
+from pnsight.models.response_types.law_errors import fit_decay, relative_errors, smooth_over_neighbours
+from pnsight.models.response_types.log_linear import fit_log_linear
 from pnsight.models.response_types.marginalise import Marginaliser
+from pnsight.models.response_types.random_effects import fit_random_effects
 from pnsight.models.response_types.sampled_profiles import SampledProfiles
-from pnsight.models.response_types.shrinkage import choose_prior_rows, log_likelihood, map_estimate
+from pnsight.models.response_types.shrinkage import choose_prior_rows, log_likelihood, map_estimate, types_of_law
 from pnsight.queries import lattice
+
+_ERROR_PROFILES = 512
+"""Profiles, counted and again sampled, that the mean error is taken over where profiles are too many to list."""
+
+_RATIO_PROFILES = 256
+"""Profiles at which the errors of ends are compared with those of shares."""
 
 STAGES = (
     "choosing",
@@ -44,11 +54,26 @@ STAGES = (
 )
 
 
-class EnsembleMember(NamedTuple):
-    """One version of what was learned: networks, whose mean it is, and the counts they were fitted to."""
+class _SimulatedStudy(NamedTuple):
+    """The law behind a simulated study, its counts (profiles, cells), and two networks that were fitted to them."""
+
+    law: Layers
+    counts: FloatArray
+    fits: tuple[Layers, Layers]
+
+
+class _Fitted(NamedTuple):
+    """What was learned from all rows: types of any profiles, from their codes, and the relative errors of their laws.
+
+    `networks` speak for profiles that were not counted, `types` (profiles, types) are those of the study's.
+    """
 
     networks: Sequence[Layers]
-    counts: FloatArray
+    types: FloatArray
+    types_at: Callable[[Codes], FloatArray]
+    errors_at: Callable[[Codes], FloatArray]
+    decay: FloatArray
+    inflation: float | None
 
 
 class CvResult(NamedTuple):
@@ -85,6 +110,7 @@ class _Selected(NamedTuple):
     gap: FloatArray
     weights: FloatArray
     plausible: IndexArray
+    no_network: bool
     prior_rows: float
     prior_rows_scores: dict[float, float]
     prior_modes: Sequence[FloatArray]
@@ -117,10 +143,12 @@ class FitProcedure:
     ) -> None:
         self.study, self.config, self.structure = study, config, study.structure
         self.intervals, self.progress = intervals, progress
+        self.stages = STAGES if intervals else STAGES[:3]
         self.rng = np.random.default_rng([seed, 4])
-        self.counts = study.counts
+        self.counts = study.effective_counts
         self.inputs = study.schema.effect_coding(study.profiles)
-        effort = config.effort_for(len(study.profiles))
+        self.lookup = ProfileLookup(study.schema, study.profiles)
+        effort = config.effort_for(len(study.profiles), float(self.counts.sum()))
         self.capacities = effort.capacities if self.inputs.shape[1] else (CONSTANT,)
         self.folds, self.networks = effort.folds, effort.networks
         self.simulations = effort.simulations if intervals else 0
@@ -141,30 +169,34 @@ class FitProcedure:
         covariates = fit_covariate_distributions(
             self.study.schema, self.study.profiles, tables, self.rng, self.config.latent_classes
         )
-        fitted = self._train([self.counts], [(0, k) for k in apportion(selected.weights, self.networks)], 2)
-        members, inflation = [EnsembleMember(fitted, self.counts)], None
-        if self.intervals:
-            members += self._simulate(selected.weights, selected.plausible, selected.prior_rows)
-            inflation = self._inflation(members[1:], selected)
+        fitted = self._fit_random_effects() if selected.no_network else self._fit_networks(selected)
+        self.progress(len(self.stages), len(self.stages), self.stages[-1])  # random effects take no simulated studies
         enumerable = self.study.schema.n_profiles <= self.config.max_enumerated_profiles
         represent = self._enumerated if enumerable else self._sampled
-        summary = self._summary(selected, covariates, inflation)
-        return summary, represent(members, covariates, selected.prior_rows)
+        return self._summary(selected, covariates, fitted), represent(fitted, covariates)
 
     def _select(self) -> _Selected:
         """Capacity weights and prior rows by cross-validation."""
-        folds = split_counts(self.counts, self.config.folds, self.rng)[: self.folds]
+        folds = self._split()[: self.folds]
         gap, kept, plausible, scores, predicted = self._cross_validate(folds)
         selection, weights = self.config.selection, np.zeros(len(self.capacities))
         weights[kept] = bootstrap_weights(scores, self.rng, selection.bootstrap_samples, selection.min_win_ratio)
-        by_row = scores * self.profile_weight
-        if kept[0] == 0 and no_heterogeneity(by_row, constant=0):
-            weights, plausible = np.eye(len(weights))[0], kept[within_standard_errors(by_row, selection.drop_at_se)]
+        if kept[0] == 0 and no_heterogeneity(scores * self.profile_weight, constant=0):
+            weights = np.eye(len(weights))[0]
         held_out = [fold[self.validation_profiles] for fold in folds]
         training = [self.counts[self.validation_profiles] - fold for fold in held_out]
         modes = [np.tensordot(weights[kept], of_fold, axes=1) for of_fold in predicted]
         prior_rows, tried = choose_prior_rows(modes, training, held_out, self.structure, self.config.shrinkage)
-        return _Selected(gap, weights, plausible, prior_rows, tried, modes, training, held_out)
+        no_network = bool(weights[0] == 1)
+        prior_rows = np.inf if no_network else prior_rows
+        return _Selected(gap, weights, plausible, no_network, prior_rows, tried, modes, training, held_out)
+
+    def _split(self) -> list[FloatArray]:
+        """Folds of effective rows; where rows weigh unequally or come in clusters, whole ones were dealt when read."""
+        design = self.study.design
+        if design is None or design.folds is None or len(design.folds) != self.config.folds:
+            return split_counts(self.counts, self.config.folds, self.rng)
+        return list(design.folds * design.cell_worth(self.structure))
 
     def _cross_validate(self, folds: Sequence[FloatArray]) -> CvResult:
         """Train every capacity without each fold, and after half of the folds only those that may still be the best."""
@@ -201,31 +233,131 @@ class FitProcedure:
         from pnsight.models.response_types.train_jax import NetworkSpec, train_ensemble  # loads JAX
 
         specs = [NetworkSpec(self.capacities[k], source, int(self.rng.integers(2**31))) for source, k in pairs]
-        stages = STAGES if self.intervals else STAGES[:3]
-        progress = subtask(self.progress, stage, len(stages), stages[stage])
+        progress = subtask(self.progress, stage, len(self.stages), self.stages[stage])
         return train_ensemble(self.inputs, sources, specs, self.structure, progress, self.config.training)
 
     def _shrink(self, types: FloatArray, counts: FloatArray, prior_rows: float) -> FloatArray:
         return map_estimate(types, counts, prior_rows, self.structure, self.config.shrinkage)
 
+    # --- all rows ----------------------------------------------------------------------------------------
+
+    def _fit_networks(self, selected: _Selected) -> _Fitted:
+        """An ensemble of networks, shrunk to the counts, and its errors by simulation."""
+        networks = self._train([self.counts], [(0, k) for k in apportion(selected.weights, self.networks)], 2)
+
+        def types_at(codes: Codes) -> FloatArray:
+            return self._shrunk_at(codes, networks, self.counts, selected.prior_rows)
+
+        groups, inflation = len(self.structure.groups), None
+        errors_at, decay = partial(_unknown_errors, groups), np.empty(0)
+        if self.intervals:
+            studies = list(self._simulate(selected))
+            inflation = self._inflation(studies, selected)
+            decay = self._decay(studies, selected)
+            factor = inflation * self._end_ratio(studies, types_at, selected.prior_rows)
+            errors_at = partial(self._simulated_errors, studies, types_at, selected.prior_rows, factor)
+        return _Fitted(networks, types_at(self.study.profiles), types_at, errors_at, decay, inflation)
+
+    def _fit_random_effects(self) -> _Fitted:
+        """Random effects of the covariates, with the errors of their posterior."""
+        structure, study = self.structure, self.study
+        (constant,) = self._train([self.counts], [(0, 0)], 2)
+        effects = fit_random_effects(
+            study.profiles, self.counts, structure, study.schema.shape, self.config.random_effects
+        )
+        overall = mean_probabilities([constant], self.inputs[:1])
+
+        def types_at(codes: Codes) -> FloatArray:
+            law = np.concatenate([each.predict(codes)[0] for each in effects], axis=1)
+            return types_of_law(np.repeat(overall, len(codes), axis=0), law, structure)
+
+        def errors_at(codes: Codes) -> FloatArray:
+            return np.sqrt(np.stack([each.predict(codes)[1] for each in effects], axis=1))
+
+        types = types_at(study.profiles)
+        linear = fit_log_linear(self.inputs, types, self.counts.sum(axis=1))
+        decay = np.array([each.decay for each in effects if self.intervals])
+        return _Fitted([linear], types, types_at, errors_at, decay, 1.0 if self.intervals else None)
+
+    def _shrunk_at(self, codes: Codes, networks: Sequence[Layers], counts: FloatArray, prior_rows: float) -> FloatArray:
+        """What networks say of profiles, shrunk to their counts where they have some, shape (profiles, types)."""
+        found = mean_probabilities(networks, self.study.schema.effect_coding(codes))
+        place = self.lookup.find(codes)
+        found[place >= 0] = self._shrink(found[place >= 0], counts[place[place >= 0]], prior_rows)
+        return found
+
     # --- simulated studies -----------------------------------------------------------------------------
 
-    def _simulate(self, weights: FloatArray, plausible: IndexArray, prior_rows: float) -> Iterator[EnsembleMember]:
+    def _simulate(self, selected: _Selected) -> Iterator[_SimulatedStudy]:
         """Parametric bootstrap: for each of several simulated studies, the law behind it and two networks fitted to it.
 
         The laws are what plausible capacities make of the study at hand, so unlike resampled rows they show also how
         far a fit strays from a law that is known, its bias included, and unlike the estimate they are as rough as the
         rows allow. The fits have capacities in proportion to their weights, as the estimate has.
         """
-        behind = plausible[apportion(np.ones(len(plausible)), self.simulations)]
+        behind = selected.plausible[apportion(np.ones(len(selected.plausible)), self.simulations)]
         laws = self._train([self.counts], [(0, k) for k in behind], 3)
-        types = (self._shrink(mean_probabilities([law], self.inputs), self.counts, prior_rows) for law in laws)
+        profiles = self.study.profiles
+        types = (self._shrunk_at(profiles, [law], self.counts, selected.prior_rows) for law in laws)
         samples = [self._draw_counts(self.structure.cell_probabilities(of_law)) for of_law in types]
-        capacities = self.rng.permutation(apportion(weights, self.simulations))
+        capacities = self.rng.permutation(apportion(selected.weights, self.simulations))
         fits = self._train(samples, [pair for pair in enumerate(capacities) for _ in range(2)], 4)
         for study, (law, counts) in enumerate(zip(laws, samples, strict=True)):
-            yield EnsembleMember([law], self.counts)
-            yield from (EnsembleMember([fit], counts) for fit in fits[2 * study : 2 * study + 2])
+            yield _SimulatedStudy(law, counts, (fits[2 * study], fits[2 * study + 1]))
+
+    def _simulated_laws(self, studies: Sequence[_SimulatedStudy], codes: Codes, prior_rows: float) -> FloatArray:
+        """Laws of profiles behind each simulated study, and by two fits to it, shape (studies, 3, profiles, cells)."""
+        found = [
+            [
+                self._shrunk_at(codes, [each.law], self.counts, prior_rows),
+                *(self._shrunk_at(codes, [fit], each.counts, prior_rows) for fit in each.fits),
+            ]
+            for each in studies
+        ]
+        return np.stack([self.structure.cell_probabilities(np.stack(of_study)) for of_study in found])
+
+    def _simulated_errors(
+        self,
+        studies: Sequence[_SimulatedStudy],
+        types_at: Callable[[Codes], FloatArray],
+        prior_rows: float,
+        factor: float,
+        codes: Codes,
+    ) -> FloatArray:
+        """Relative errors of the laws of profiles, shape (profiles, groups)."""
+        variance = error_variance(self._simulated_laws(studies, codes, prior_rows), self.networks)
+        law = self.structure.cell_probabilities(types_at(codes))
+        return factor * np.sqrt(relative_errors(variance, law, self.structure))
+
+    def _end_ratio(
+        self,
+        studies: Sequence[_SimulatedStudy],
+        types_at: Callable[[Codes], FloatArray],
+        prior_rows: float,
+    ) -> float:
+        """How far the ends of bounds stray in simulated studies, over what the errors of the shares alone suggest.
+
+        Shares of different groups do not err independently, and the errors of profiles differ in size.
+        """
+        schema, structure, estimand = self.study.schema, self.structure, Estimand()
+        codes = np.column_stack([self.rng.integers(0, n, _RATIO_PROFILES) for n in schema.shape]).astype(np.int32)
+        laws = self._simulated_laws(studies, codes, prior_rows)
+        flat = Law(structure, laws.reshape(-1, structure.n_cells))
+        ends = np.stack(estimand.bounds_at(flat), axis=1).reshape(*laws.shape[:3], 2)
+        law = structure.cell_probabilities(types_at(codes))
+        error = relative_errors(error_variance(laws, self.networks), law, structure)
+        rows = 1 / np.maximum(error, 1e-12)
+        drawn = drawn_errors(estimand.bounds_at, Law(structure, law), rows, estimand.span)
+        expected = np.square(drawn.ends).sum()
+        return float(np.sqrt(error_variance(ends, self.networks).sum() / max(expected, 1e-12)))
+
+    def _decay(self, studies: Sequence[_SimulatedStudy], selected: _Selected) -> FloatArray:
+        """How fast the correlation of errors falls with distance, shape (groups,)."""
+        some = self.rng.permutation(len(self.study.profiles))[: self.config.intervals.decay_profiles]
+        codes = self.study.profiles[some]
+        laws = self._simulated_laws(studies, codes, selected.prior_rows)
+        errors = (laws[:, 1] + laws[:, 2]) / 2 - laws[:, 0]
+        return np.array([fit_decay(errors[..., group], codes) for group in self.structure.group_slices])
 
     def _draw_counts(self, law: FloatArray) -> FloatArray:
         """A study like this one: its profiles are resampled, and `law` (profiles, structure) says what happens."""
@@ -237,25 +369,19 @@ class FitProcedure:
         ]
         return np.concatenate(drawn, axis=1).astype(np.float64)
 
-    def _inflation(self, simulated: Sequence[EnsembleMember], selected: _Selected) -> float:
+    def _inflation(self, studies: Sequence[_SimulatedStudy], selected: _Selected) -> float:
         """Inflation factor of the standard errors, from what was predicted of each fold without it."""
-        inputs, prior_rows = self.inputs[self.validation_profiles], selected.prior_rows
         predicted = [
-            self._shrink(mode, seen, prior_rows)
+            self._shrink(mode, seen, selected.prior_rows)
             for mode, seen in zip(selected.prior_modes, selected.training, strict=True)
         ]
-        types = [
-            self._shrink(mean_probabilities(networks, inputs), counts[self.validation_profiles], prior_rows)
-            for networks, counts in simulated
-        ]
-        studies = np.stack(types).reshape(self.simulations, MEMBERS_PER_SIMULATION, *types[0].shape)
         rows = self.counts[self.validation_profiles].sum(axis=1)
         profiles = self.study.profiles[self.validation_profiles]
         membership = random_subpopulations(profiles, rows, self.rng, self.config.intervals.subpopulations)
         return interval_inflation(
-            studies,
+            self._simulated_laws(studies, profiles, selected.prior_rows),
             1 / np.square(selected.weights).sum(),
-            predicted,
+            [self.structure.cell_probabilities(types) for types in predicted],
             selected.held_out,
             membership,
             1 - 1 / self.config.folds,
@@ -265,59 +391,47 @@ class FitProcedure:
 
     # --- what is kept ----------------------------------------------------------------------------------
 
-    def _enumerated(
-        self, members: Sequence[EnsembleMember], covariates: Sequence[CovariateDistribution], prior_rows: float
-    ) -> EnumeratedProfiles:
-        schema, profiles = self.study.schema, self.study.profiles
-        every = lattice.all_profiles(schema)
-        place = profile_index(schema, profiles)
-        inputs = schema.effect_coding(every)
-        types, masses = [], []
-        for networks, counts in members:
-            found = mean_probabilities(networks, inputs)
-            found[place] = self._shrink(found[place], counts, prior_rows)
-            types.append(found)
-            masses.append([each.mass(every, place) for each in self._refit(covariates, counts)])
-        return EnumeratedProfiles(schema, np.array(types, np.float32), np.array(masses))
-
-    def _sampled(
-        self, members: Sequence[EnsembleMember], covariates: Sequence[CovariateDistribution], prior_rows: float
-    ) -> SampledProfiles:
-        from scipy.stats import qmc
-
-        shrunk = members if np.isfinite(prior_rows) else members[:1]
-        types = [
-            self._shrink(mean_probabilities(networks, self.inputs), counts, prior_rows).astype(np.float32)
-            for networks, counts in shrunk
-        ]
-        empirical = [[each.empirical for each in self._refit(covariates, counts)] for _, counts in members]
-        sequence = qmc.Sobol(1 + len(self.study.schema.shape), seed=self.rng)
-        return SampledProfiles(
-            self.study.schema,
-            self.study.profiles,
-            np.array(types),
-            np.array(empirical, np.float32),
-            np.array([each.empirical_weight for each in covariates]),
-            [each.smooth for each in covariates],
-            [networks for networks, _ in members],
-            sequence.random(self.config.draws),
+    def _enumerated(self, fitted: _Fitted, covariates: Sequence[CovariateDistribution]) -> EnumeratedProfiles:
+        schema = self.study.schema
+        every, place = lattice.all_profiles(schema), profile_index(schema, self.study.profiles)
+        variance = smooth_over_neighbours(fitted.errors_at(every) ** 2, every)
+        return EnumeratedProfiles(
+            schema,
+            fitted.types_at(every).astype(np.float32),
+            np.array([each.mass(every, place) for each in covariates]),
+            np.sqrt(variance).astype(np.float32),
         )
 
-    def _refit(
-        self, covariates: Sequence[CovariateDistribution], counts: FloatArray
-    ) -> Sequence[CovariateDistribution]:
-        """Covariate distributions of a simulated study."""
-        if counts is self.counts:
-            return covariates
-        tables = [rows for rows in self.structure.by_table(counts).T if rows.any()]
-        return [
-            each.refit(self.study.profiles, np.sum(tables, axis=0) if each.pooled else rows, self.config.latent_classes)
-            for each, rows in zip(covariates, tables, strict=True)
-        ]
+    def _sampled(self, fitted: _Fitted, covariates: Sequence[CovariateDistribution]) -> SampledProfiles:
+        from scipy.stats import qmc
 
-    def _summary(
-        self, selected: _Selected, covariates: Sequence[CovariateDistribution], inflation: float | None
-    ) -> FitSummary:
+        study = self.study
+        points = qmc.Sobol(1 + len(study.schema.shape), seed=self.rng).random(self.config.draws)
+        nobody = np.full(len(study.schema.shape), OPEN, dtype=np.int32)
+        unseen = np.concatenate([each.smooth.draw(nobody, points[:_ERROR_PROFILES]) for each in covariates])
+        some = self.rng.permutation(len(study.profiles))[:_ERROR_PROFILES]
+        errors = [np.sqrt((fitted.errors_at(codes) ** 2).mean(axis=0)) for codes in (study.profiles[some], unseen)]
+        return SampledProfiles(
+            study.schema,
+            study.profiles,
+            fitted.types.astype(np.float32),
+            np.array([each.empirical for each in covariates], np.float32),
+            np.array([each.empirical_weight for each in covariates]),
+            self._rows_of_shares(covariates),
+            [each.smooth for each in covariates],
+            fitted.networks,
+            np.array(errors),
+            points,
+        )
+
+    def _rows_of_shares(self, covariates: Sequence[CovariateDistribution]) -> FloatArray:
+        """Rows that the share of each profile in each table was counted in, shape (tables,)."""
+        by_table = self.structure.by_table(self.counts).sum(axis=0)
+        return np.array(
+            [by_table.sum() if each.pooled else rows for each, rows in zip(covariates, by_table, strict=True)]
+        )
+
+    def _summary(self, selected: _Selected, covariates: Sequence[CovariateDistribution], fitted: _Fitted) -> FitSummary:
         capacities = zip(self.capacities, selected.gap, selected.weights, strict=True)
         tables = [
             CovariateSummary(
@@ -334,10 +448,16 @@ class FitProcedure:
             selected.prior_rows,
             tuple(selected.prior_rows_scores.items()),
             self.networks,
-            inflation,
+            fitted.inflation,
             tuple(tables),
-            self.simulations,
+            tuple(map(float, fitted.decay)),
+            selected.no_network,
         )
+
+
+def _unknown_errors(groups: int, codes: Codes) -> FloatArray:
+    """Errors that nothing was simulated for, shape (profiles, groups)."""
+    return np.full((len(codes), groups), np.nan)
 
 
 def _normalise(probabilities: FloatArray) -> FloatArray:

@@ -39,14 +39,15 @@ class PlainSummary:
     """`FitSummary` as data that JSON can hold; a stored model is checked against these types."""
 
     representation: Representation
-    members_per_simulation: int
-    simulations: int
     capacities: list[tuple[str, float, float]]
     prior_rows: float | Literal["infinite"]
     prior_rows_scores: list[tuple[float | Literal["infinite"], float]]
     networks: int
     interval_inflation: float | None
     covariates: list[tuple[str, int, float, bool, list[tuple[int, float]]]]
+    decay: list[float]
+    no_network: bool
+    trial: PlainSummary | None
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,10 @@ class FitSummary:
         By what standard errors are multiplied; None without intervals.
     covariates : tuple of CovariateSummary
         One a table.
-    simulations : int
-        Simulated studies that the standard errors come from.
+    decay : tuple of float
+        By what the correlation of errors falls with each covariate that differs, one a group; none without intervals.
+    no_network : bool
+        Whether no network told people apart better than chance, so that random effects take its place.
     """
 
     capacities: tuple[CapacityScore, ...]
@@ -78,7 +81,8 @@ class FitSummary:
     networks: int
     interval_inflation: float | None
     covariates: tuple[CovariateSummary, ...]
-    simulations: int = 0
+    decay: tuple[float, ...]
+    no_network: bool
 
     def plain(self) -> Mapping[str, Any]:
         """The summary as data that JSON can hold."""
@@ -101,7 +105,8 @@ class FitSummary:
                 CovariateSummary(table, classes, weight, pooled, tuple((tried, score) for tried, score in scores))
                 for table, classes, weight, pooled, scores in data["covariates"]
             ),
-            data["simulations"],
+            tuple(map(float, data["decay"])),
+            data["no_network"],
         )
 
     def __str__(self) -> str:
@@ -115,12 +120,18 @@ class FitSummary:
             "(a profile counts by the root of its rows):",
             format_table(tried),
             "",
-            f"Shrinkage: {_shrinkage(self.prior_rows)}.",
+            _RANDOM_EFFECTS if self.no_network else f"Shrinkage: {_shrinkage(self.prior_rows)}.",
             *map(_covariates, self.covariates),
         ]
-        if self.interval_inflation is not None:
+        if self.interval_inflation is not None and not self.no_network:
             lines.append(f"Intervals: standard errors from simulated studies, times {self.interval_inflation:.2f}.")
         return "\n".join(lines)
+
+
+_RANDOM_EFFECTS = (
+    "No network told people apart better than chance: each covariate, and each combination, has a random effect "
+    "instead, whose size was fitted. Groups differ by what their own rows and those of people like them show."
+)
 
 
 def _infinity_as_text(rows: float) -> float | str:

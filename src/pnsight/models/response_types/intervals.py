@@ -9,7 +9,7 @@ model's own error, whose size is compared with what was expected.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -19,11 +19,8 @@ from pnsight.data.structure import Structure
 from pnsight.models.response_types.config import IntervalConfig
 from pnsight.queries import lattice
 
-MEMBERS_PER_SIMULATION = 3
-"""Members that a simulated study has, after the estimate: the law behind it, and two networks fitted to it."""
 
-
-def error_variance(studies: Iterable[Sequence[FloatArray]], networks: float) -> FloatArray:
+def error_variance(studies: FloatArray, networks: float) -> FloatArray:
     """Mean squared error, bias included, of the mean of an ensemble.
 
     What both fits to a study are wrong about is the fault of the study and of their capacity. What only one of them is
@@ -31,19 +28,18 @@ def error_variance(studies: Iterable[Sequence[FloatArray]], networks: float) -> 
 
     Parameters
     ----------
-    studies : iterable of three arrays of one shape
+    studies : array of shape (studies, 3, ...)
         For each simulated study what is true of it, and what two networks say that were fitted to it.
     networks : float
         How many networks the ensemble has.
 
     Returns
     -------
-    array of the shape of those given
+    array of shape (...)
     """
-    shared, own, number = np.zeros(()), np.zeros(()), 0
-    for law, once, again in studies:
-        shared, own, number = shared + (once - law) * (again - law), own + (once - again) ** 2 / 2, number + 1
-    return np.asarray((np.maximum(shared, 0) + own / networks) / number)
+    law, once, again = np.moveaxis(studies, 1, 0)
+    shared, own = ((once - law) * (again - law)).mean(axis=0), ((once - again) ** 2 / 2).mean(axis=0)
+    return np.asarray(np.maximum(shared, 0) + own / networks)
 
 
 def interval_inflation(
@@ -60,13 +56,13 @@ def interval_inflation(
 
     Parameters
     ----------
-    studies : array of shape (studies, 3, profiles, types)
-        Types in each simulated study, and according to two networks fitted to it.
+    studies : array of shape (studies, 3, profiles, cells)
+        Law of each simulated study, and according to two networks fitted to it.
     networks : float
         How many networks, of equal weight, the prediction is the mean of: one capacity has one that did not see the
         fold.
-    predicted : one array of shape (profiles, types) a fold
-        Types according to the model that did not see the fold.
+    predicted : one array of shape (profiles, cells) a fold
+        Law according to the model that did not see the fold.
     held_out : one array of shape (profiles, structure) a fold
         Counts of the fold.
     membership : array of shape (subpopulations, profiles)
@@ -84,10 +80,8 @@ def interval_inflation(
         One of `config.inflation_factors`.
     """
     compared = [
-        _compare(
-            studies, networks, types, counts, membership, training_share, structure.incidence[group], group, config
-        )
-        for types, counts in zip(predicted, held_out, strict=True)
+        _compare(studies[..., group], networks, law[:, group], counts[:, group], membership, training_share, config)
+        for law, counts in zip(predicted, held_out, strict=True)
         for group in structure.group_slices
     ]
     factors = np.array(config.inflation_factors)
@@ -104,26 +98,24 @@ def interval_inflation(
 def _compare(
     studies: FloatArray,
     networks: float,
-    types: FloatArray,
+    law: FloatArray,
     counts: FloatArray,
     membership: FloatArray,
     training_share: float,
-    incidence: FloatArray,
-    group: slice,
     config: IntervalConfig,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Residuals of a group of structure, their sampling variance and the model's own, each (enough rows, structure)."""
-    rows = counts[:, group].sum(axis=1)
+    """Residuals of a group of cells, their sampling variance and the model's own, each (enough rows, cells)."""
+    rows = counts.sum(axis=1)
     inside = membership @ rows
     enough = inside >= config.min_rows
     if not enough.any():
-        none = np.empty((0, len(incidence)))
+        none = np.empty((0, law.shape[1]))
         return none, none, none
-    share, total, chosen = types @ incidence.T, inside[enough, None], membership[enough]
-    residual = (chosen @ (counts[:, group] - rows[:, None] * share)) / total
-    sampling = (chosen @ (rows[:, None] * share * (1 - share))) / total**2
+    total, chosen = inside[enough, None], membership[enough]
+    residual = (chosen @ (counts - rows[:, None] * law)) / total
+    sampling = (chosen @ (rows[:, None] * law * (1 - law))) / total**2
     mean = chosen * rows / total
-    return residual, sampling, error_variance(mean @ (studies @ incidence.T), networks) / training_share
+    return residual, sampling, error_variance(mean @ studies, networks) / training_share
 
 
 def random_subpopulations(profiles: Codes, rows: FloatArray, rng: np.random.Generator, number: int) -> FloatArray:

@@ -9,7 +9,7 @@ error out of open queries, and where they are not, taking it for granted would a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -128,29 +128,6 @@ class CovariateDistribution:
     smooth: LatentClasses
     pooled: bool
     scores: dict[int, float]
-
-    def refit(
-        self, profiles: Codes, counts: FloatArray, config: LatentClassConfig = LatentClassConfig()
-    ) -> CovariateDistribution:
-        """The same hyperparameters fitted to other counts of the same profiles.
-
-        Parameters
-        ----------
-        profiles : array of shape (profiles, covariates)
-            Distinct profiles of the study.
-        counts : array of shape (profiles,)
-            Rows of each profile.
-        config : LatentClassConfig
-            Hyperparameters to choose among, and limits.
-
-        Returns
-        -------
-        CovariateDistribution
-        """
-        some = slice(None, None, -(-len(profiles) // config.max_profiles))
-        indicators = _indicators(self.smooth.shape, profiles[some])
-        smooth = _run_em(self.smooth, indicators, counts[some], config, config.refit_iterations)
-        return replace(self, empirical=counts / counts.sum(), smooth=smooth)
 
     def mass(self, profiles: Codes, counted: IndexArray) -> FloatArray:
         """P(profile), shape (profiles,); those of the study are at the positions `counted`."""

@@ -1,14 +1,13 @@
 """Marginalisation: from the types of profiles to the types of queries, the mean over the people that a query covers.
 
-A member is one version of what was learned: the first is the estimate, the others show how far it may be off. Where all
-profiles can be listed, a member is a table of types and masses, and a query is a sum (`EnumeratedProfiles`). Where they
+Where all profiles can be listed, a query is a sum over a table of types and masses (`EnumeratedProfiles`). Where they
 cannot, profiles that were counted are summed, and sampled ones stand for the rest (`SampledProfiles`).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
@@ -31,16 +30,14 @@ Hashable: what equal ones make of all profiles is remembered.
 
 
 class Marginaliser(ABC):
-    """Types of queries, for each member.
+    """Types of queries.
 
     `weights` say how much of each table's people a population has, shape (tables,).
     """
 
     representation: ClassVar[Representation]
-    members: int
 
-    @abstractmethod
-    def types(self, codes: Codes, weights: FloatArray, members: int) -> Iterator[FloatArray]:
+    def types(self, codes: Codes, weights: FloatArray) -> FloatArray:
         """Distribution over the types of each query.
 
         Parameters
@@ -49,18 +46,55 @@ class Marginaliser(ABC):
             Queries.
         weights : array of shape (tables,)
             How much of each table's people the population has.
-        members : int
-            How many of the members, from the first on.
 
-        Yields
-        ------
+        Returns
+        -------
         array of shape (queries, types)
-            One a member.
+        """
+        found = np.maximum(self.means(codes, weights, identity), 0)
+        return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+    @abstractmethod
+    def means(self, codes: Codes, weights: FloatArray, values: Values) -> FloatArray:
+        """Mean of `values` over the people of each query.
+
+        Parameters
+        ----------
+        codes : array of shape (queries, covariates)
+            Queries.
+        weights : array of shape (tables,)
+            How much of each table's people the population has.
+        values : callable
+            From types (profiles, types) to values (profiles, k).
+
+        Returns
+        -------
+        array of shape (queries, k)
         """
 
     @abstractmethod
+    def errors(self, codes: Codes, weights: FloatArray) -> FloatArray:
+        """Mean relative error of the law of the profiles of each query's people, as `law_errors` has it.
+
+        Parameters
+        ----------
+        codes : array of shape (queries, covariates)
+            Queries.
+        weights : array of shape (tables,)
+            How much of each table's people the population has.
+
+        Returns
+        -------
+        array of shape (queries, groups)
+        """
+
+    @abstractmethod
+    def profile_types_at(self, profiles: Codes) -> FloatArray:
+        """Types of single profiles, shape (profiles, types), from codes of shape (profiles, covariates)."""
+
+    @abstractmethod
     def shares(self, codes: Codes, weights: FloatArray) -> FloatArray:
-        """Share of the people that are in each query, by the estimate.
+        """Share of the people that are in each query.
 
         Parameters
         ----------
@@ -72,27 +106,6 @@ class Marginaliser(ABC):
         Returns
         -------
         array of shape (queries,)
-        """
-
-    @abstractmethod
-    def means(self, codes: Codes, weights: FloatArray, members: int, values: Values) -> Iterator[FloatArray]:
-        """Mean of `values` over the people of each query.
-
-        Parameters
-        ----------
-        codes : array of shape (queries, covariates)
-            Queries.
-        weights : array of shape (tables,)
-            How much of each table's people the population has.
-        members : int
-            How many of the members, from the first on.
-        values : callable
-            From types (profiles, types) to values (profiles, k).
-
-        Yields
-        ------
-        array of shape (queries, k)
-            One a member.
         """
 
     @abstractmethod
@@ -110,6 +123,10 @@ class Marginaliser(ABC):
         -------
         Marginaliser
         """
+
+    @abstractmethod
+    def only(self, tables: Sequence[int], groups: Sequence[int]) -> Self:
+        """What concerns some tables and some groups of cells, by their positions."""
 
     @abstractmethod
     def arrays(self) -> Arrays:

@@ -8,38 +8,55 @@ every quantity, with no threshold and no filter. Only the law is identified, not
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass, field, fields, replace
-from itertools import islice
-from statistics import NormalDist
-from typing import Any, ClassVar, Self, get_args
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from pnsight._progress import Progress, no_progress
-from pnsight._typing import FloatArray
+from pnsight._progress import Progress, no_progress, subtask
+from pnsight._typing import BoolArray, FloatArray
 from pnsight.data.law import Law
-from pnsight.data.schema import Codes
+from pnsight.data.schema import OPEN, Codes
 from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL, Group, Structure
 from pnsight.data.study import Population, Study, validate_population
 from pnsight.errors import ModelError
+from pnsight.estimands.confidence import MeanNoise
+from pnsight.estimands.drawn_errors import drawn_errors
 from pnsight.estimands.estimand import Ends, Estimand, validate_fitted_quantity
 from pnsight.estimands.resolve import resolve_crossed_bounds
-from pnsight.models.base import Capabilities, LawModel
+from pnsight.models.base import Capabilities, LawModel, add_intervals
 from pnsight.models.response_types.config import ResponseTypeConfig, default_config
 from pnsight.models.response_types.enumerated_profiles import EnumeratedProfiles
 from pnsight.models.response_types.fit import FitProcedure
 from pnsight.models.response_types.fit_summary import FitSummary, PlainSummary
-from pnsight.models.response_types.intervals import MEMBERS_PER_SIMULATION, error_variance
+from pnsight.models.response_types.law_errors import draw_errors, hamming, mean_correlation
 from pnsight.models.response_types.marginalise import Marginaliser
+from pnsight.models.response_types.reconcile import Reconciled, reconcile, repeat_by_cell
 from pnsight.models.response_types.replace_counts import CountReplacement, EmpiricalPart
 from pnsight.models.response_types.sampled_profiles import SampledProfiles
-from pnsight.queries.bound_table import BoundTable
+from pnsight.notes import Note
+from pnsight.queries import lattice
+from pnsight.queries.bound_table import EXTRAPOLATED, MODEL, ROWS, BoundTable
 from pnsight.queries.query import format_queries
 
-_MAX_LAWS_AT_ONCE = 4096
-"""Laws, of queries and members, that are bounded in one go: the members of a few queries, or one member of many."""
+_DRAWS = 64
+"""Draws of the errors of laws that planning looks at."""
+
+_TRIAL = "trial."
+"""Before the names of arrays of the model that was fitted to the experiment alone."""
+
+_MAX_PAIRS = 4_000_000
+"""Pairs of a query and a profile that are compared at once."""
+
+_ALIKE = 0.01
+"""Shares of cells that differ by less than this between profiles are called the same for everyone."""
+
+_NEAR = 5
+"""People who differ in one of so many of the covariates asked about, and at least in one, are near."""
 
 _ROUNDING = 1e-9
 
@@ -73,6 +90,7 @@ class ResponseTypeModel(LawModel):
     intervals: bool = True
     random_state: int = 0
     config: ResponseTypeConfig = field(default_factory=default_config)
+    trial_model_: ResponseTypeModel | None = field(default=None, init=False, repr=False)
 
     name: ClassVar[str] = "response-types"
     learns: ClassVar[Any] = PlainSummary
@@ -103,9 +121,49 @@ class ResponseTypeModel(LawModel):
         self.validate_parameters()
         _check_rows(study)
         self.study_ = study.drop_empty_profiles()
-        procedure = FitProcedure(self.study_, self.config, self.random_state, self.intervals, progress)
+        _forget(self)
+        contradicted = any(one.kind == "tables_contradict" for one in self.warnings)
+        both = subtask(progress, 0, 2, "both tables") if contradicted else progress
+        procedure = FitProcedure(self.study_, self.config, self.random_state, self.intervals, both)
         self.fit_summary_, self.marginaliser_ = procedure.run()
+        trial = subtask(progress, 1, 2, "the experiment alone")
+        self.trial_model_ = self._unfitted().fit(self._trial_study, trial) if contradicted else None
         return self
+
+    def _unfitted(self) -> ResponseTypeModel:
+        """Another model with the same parameters."""
+        return ResponseTypeModel(**{each.name: getattr(self, each.name) for each in fields(self) if each.init})
+
+    @property
+    def _trial_study(self) -> Study:
+        """The experiment alone."""
+        return self.study.with_tables(observational=None).drop_empty_profiles()
+
+    def from_trial_alone(self) -> ResponseTypeModel:
+        """The model of the experiment alone.
+
+        Where the tables contradict each other it was fitted without the observational table; elsewhere it is what both
+        tables together say about the experiment.
+        """
+        if self.study.experiment_alone:
+            return self
+        if self.trial_model_ is not None:
+            return self.trial_model_
+        return self._restricted_to_trial
+
+    @cached_property
+    def _restricted_to_trial(self) -> ResponseTypeModel:
+        """What both tables together say about the experiment."""
+        other, structure = copy(self), self.structure
+        other.study_ = self.study.with_tables(observational=None)
+        groups = structure.groups_of(EXPERIMENTAL)
+        other.marginaliser_ = self.marginaliser_.only([structure.tables.index(EXPERIMENTAL)], groups)
+        found = self.fit_summary_
+        decay = tuple(found.decay[group] for group in groups if found.decay)
+        covariates = tuple(each for each in found.covariates if each.table == EXPERIMENTAL)
+        other.fit_summary_ = replace(found, decay=decay, covariates=covariates)
+        _forget(other)
+        return other
 
     def with_study(self, study: Study) -> Self:
         """The same networks with this study's counts, which profiles are shrunk to and mixed by.
@@ -126,7 +184,6 @@ class ResponseTypeModel(LawModel):
             study.counts,
             found.prior_rows,
             [EmpiricalPart(each.empirical_weight, each.pooled) for each in found.covariates],
-            np.array([0, *range(1, self.marginaliser_.members, MEMBERS_PER_SIMULATION)]),
             self.structure,
             self.config.shrinkage,
         )
@@ -136,6 +193,11 @@ class ResponseTypeModel(LawModel):
         )
         other.fit_summary_ = replace(found, covariates=covariates)
         other.marginaliser_ = self.marginaliser_.replace_counts(replacement, self.study.profiles)
+        if self.trial_model_ is not None:
+            inside = self.study.experimental.any(axis=1)
+            trial = replace(study, profiles=study.profiles[inside], counts=study.counts[inside])
+            other.trial_model_ = self.trial_model_.with_study(trial.with_tables(observational=None))
+        _forget(other)
         return other
 
     def validate_parameters(self) -> None:
@@ -148,7 +210,7 @@ class ResponseTypeModel(LawModel):
 
     def law_given(self, codes: Codes, counts: FloatArray) -> Law:
         """The law of each query."""
-        return self._law(next(self.marginaliser_.types(codes, self._weights(None), members=1)))
+        return Law(self.structure, self._reconciled(codes, self._weights(None)).law)
 
     @property
     def capabilities(self) -> Capabilities:
@@ -174,63 +236,171 @@ class ResponseTypeModel(LawModel):
         return self.fit_summary_.interval_inflation or 1.0
 
     def simulated(self, codes: Codes, population: Population | None = None) -> tuple[FloatArray, FloatArray]:
-        """Types of each query by the estimate, and how far fits to simulated studies strayed from the law behind them.
+        """The law of each profile by the estimate, and draws of how far it may stray.
 
-        Shapes (queries, types) and (studies, queries, types). They show how far a fit strays, and where alike.
+        Shapes (profiles, cells) and (draws, profiles, cells). They show how far a fit strays, and where alike.
         """
         if self.fit_summary_.interval_inflation is None:
             raise ModelError("this model was fitted without intervals, so no study was simulated; fit it with them.")
-        each = self.marginaliser_.types(codes, self._weights(population), self.marginaliser_.members)
-        estimate = next(each)
-        return estimate, np.stack([(once + again) / 2 - law for law, once, again in _by_simulation(each)])
+        law = self._model_law(codes, self._weights(population))
+        error = self._errors(codes, self._weights(population)) / self.interval_inflation
+        return law, draw_errors(law, error, codes, np.array(self.fit_summary_.decay), self.structure, _DRAWS)
 
     def compute_bounds(self, codes: Codes, estimand: Estimand) -> BoundTable:
         """Bounds on the estimand for each query, with a confidence interval for each end.
 
         What a query does not name is averaged over the people of the estimand's population, by default the model's.
         """
-        notes = self.notes(codes, estimand)
-        ends, spread = self._ends(codes, estimand, self._weights(estimand.population))
-        lower, upper, status = resolve_crossed_bounds(ends[0], ends[1], within=estimand.span)
-        table = format_queries(self.schema, codes), lower, upper, *self.support(self.counts(codes)), status
-        name = estimand.quantity.name
-        if spread is None:
-            return BoundTable(name, *table, notes=notes)
-        reach = NormalDist().inv_cdf((1 + estimand.level) / 2) * spread
-        low, high = np.clip(ends - reach, *estimand.span), np.clip(ends + reach, *estimand.span)
-        return BoundTable(name, *table, low[0], high[0], low[1], high[1], estimand.level, notes=notes)
+        notes, weights = self.notes(codes, estimand), self._weights(estimand.population)
+        counts = self.counts(codes)
+        found = self._reconciled(codes, weights)
+        law = Law(self.structure, found.law)
+        bound = self._bound(codes, estimand, weights)
+        lower, upper, status = resolve_crossed_bounds(*bound(law), within=estimand.span)
+        table = BoundTable(
+            estimand.quantity.name,
+            format_queries(self.schema, codes),
+            lower,
+            upper,
+            *self.support(counts),
+            status,
+            notes=notes,
+            basis=self._basis(codes, counts, found),
+        )
+        if self.fit_summary_.interval_inflation is None:
+            return table
+        errors = drawn_errors(bound, law, found.rows, estimand.span)
+        none = np.zeros(len(codes))
+        excess = errors.excess if estimand.median_unbiased else (none, none)
+        noise = MeanNoise((lower, upper), errors.ends, errors.width, excess, estimand.span)
+        return add_intervals(replace(table, effective_rows=found.rows.min(axis=1)), noise, codes, estimand)
 
     def ends_given(self, codes: Codes, counts: FloatArray, estimand: Estimand) -> Ends:
         """Both ends of each query."""
-        lower, upper = next(self._each(codes, estimand, self._weights(None), members=1))
-        return lower, upper
-
-    def _each(self, codes: Codes, estimand: Estimand, weights: FloatArray, members: int) -> Iterator[FloatArray]:
-        """Both ends, shape (2, queries), for each of the first members."""
-        rows, structure = self._rows_by_group, self.structure
-        if estimand.needs_profiles(structure):
-            terms = _ProfileTerms(estimand, tuple(map(float, rows)), structure)
-            means = self.marginaliser_.means(codes, weights, members, terms)
-            return _of_members(means, lambda some: estimand.bounds_from_mean_terms(some, structure, rows), len(codes))
-        types = self.marginaliser_.types(codes, weights, members)
-        return _of_members(types, lambda some: estimand.bounds_at(self._law(some), rows), len(codes))
-
-    def _ends(self, codes: Codes, estimand: Estimand, weights: FloatArray) -> tuple[FloatArray, FloatArray | None]:
-        """Both ends, shape (2, queries), and their standard errors of the same shape."""
-        each = self._each(codes, estimand, weights, self.marginaliser_.members)
-        estimate = next(each)
-        inflation = self.fit_summary_.interval_inflation
-        if inflation is None:
-            return estimate, None
-        variance = error_variance(_by_simulation(each), self.fit_summary_.networks)
-        width = estimand.span[1] - estimand.span[0]
-        return estimate, inflation * np.sqrt(variance + (width * self._one_row) ** 2)
+        weights = self._weights(None)
+        return self._bound(codes, estimand, weights)(Law(self.structure, self._reconciled(codes, weights).law))
 
     @property
-    def _one_row(self) -> float:
-        """What one row is worth: no share is known more finely than this."""
-        experimental, observational = self.study.table_rows
-        return 1 / min(experimental, observational or np.inf)
+    def caveats(self) -> tuple[Note, ...]:
+        """What a reader of any answer should know, such as that nothing told people apart."""
+        found = super().caveats
+        if not self.fit_summary_.no_network or not self.schema.shape:
+            return found
+        return (*found, Note("same_for_everyone" if self._alike else "random_effects"))
+
+    @cached_property
+    def _alike(self) -> bool:
+        """Whether what was learned about the study's profiles differs so little that it is called the same."""
+        law = self._profile_laws
+        return bool(len(law)) and float(np.ptp(law, axis=0).max()) < _ALIKE
+
+    # --- the law of a query ----------------------------------------------------------------------------
+
+    def _model_law(self, codes: Codes, weights: FloatArray) -> FloatArray:
+        """What was learned about each query's people, shape (queries, cells)."""
+        return self.structure.cell_probabilities(self.marginaliser_.types(codes, weights))
+
+    def _errors(self, codes: Codes, weights: FloatArray) -> FloatArray:
+        """Expected relative error of the model's law of each query, shape (queries, groups)."""
+        decay = np.array(self.fit_summary_.decay)
+        alike = mean_correlation(codes, self._frequencies, decay)
+        return np.asarray(self.marginaliser_.errors(codes, weights) * np.sqrt(alike))
+
+    def _reconciled(self, codes: Codes, weights: FloatArray) -> Reconciled:
+        """The law of each query, its own rows counted for it, and how many rows it is worth."""
+        law, groups = self._model_law(codes, weights), len(self.structure.groups)
+        if self.fit_summary_.interval_inflation is None:
+            nothing = np.full((len(codes), groups), np.nan)
+            return Reconciled(law, nothing, nothing)
+        cells = self.structure.n_cells
+        sums = lattice.sum_over(self.schema, codes, self.study.profiles, self._rows_and_residuals)
+        own = self.structure.by_group(sums[:, :cells])
+        found = reconcile(law, self._errors(codes, weights), own, sums[:, cells:], self.structure)
+        return found._replace(rows=np.minimum(found.rows, self._effective_rows))
+
+    @cached_property
+    def _rows_and_residuals(self) -> FloatArray:
+        """Effective rows of each profile, and what they show beyond what the model says, shape (profiles, 2 cells)."""
+        counts, structure = self.study.effective_counts, self.structure
+        expected = repeat_by_cell(structure.by_group(counts), structure) * self._profile_laws
+        return np.concatenate([counts, counts - expected], axis=1)
+
+    @property
+    def _profile_laws(self) -> FloatArray:
+        """What was learned about each profile of the study, shape (profiles, cells)."""
+        return self.structure.cell_probabilities(self.marginaliser_.profile_types_at(self.study.profiles))
+
+    @cached_property
+    def _effective_rows(self) -> FloatArray:
+        """Effective rows of each group, shape (groups,): nobody is known better than everyone."""
+        worth = 1.0 if self.study.design is None else np.array(self.study.design.row_worth)
+        return self._rows_by_group * worth
+
+    @cached_property
+    def _frequencies(self) -> list[FloatArray]:
+        """How common each category of each covariate is in the study, one array a covariate.
+
+        Where all counts are withheld, any is as common as another.
+        """
+        rows, profiles = self.study.counts.sum(axis=1), self.study.profiles
+        if not rows.any():
+            return [np.full(categories, 1 / categories) for categories in self.schema.shape]
+        return [
+            np.bincount(profiles[:, j], rows, categories) / rows.sum() for j, categories in enumerate(self.schema.shape)
+        ]
+
+    def _basis(self, codes: Codes, counts: FloatArray, found: Reconciled) -> npt.NDArray[np.str_]:
+        """What each answer rests on: its own rows where they are half of what it is worth, or what others taught."""
+        own = self.structure.by_group(counts)
+        mostly_rows = (own >= found.rows / 2).all(axis=1)  # never where no error is known
+        far = self._nobody_near(codes, counts)
+        return np.where(far, EXTRAPOLATED, np.where(mostly_rows & own.any(axis=1), ROWS, MODEL))
+
+    def _nobody_near(self, codes: Codes, counts: FloatArray) -> BoolArray:
+        """Whether a table has nobody like or near those asked about, shape (queries,).
+
+        Where counts are withheld that cannot be told, and nobody is said to be unlike everyone.
+        """
+        found = np.zeros(len(codes), dtype=bool)
+        if self.study.withheld is not None:
+            return found
+        lacking = np.flatnonzero((self.structure.by_table(counts) == 0).any(axis=1))
+        by_table = self.structure.by_table(self.study.counts)
+        step = max(1, _MAX_PAIRS // max(1, len(by_table)))
+        for start in range(0, len(lacking), step):
+            asked = codes[lacking[start : start + step]]
+            fixed = (asked != OPEN).sum(axis=1, keepdims=True)
+            near = hamming(asked, self.study.profiles) <= np.maximum(1, fixed // _NEAR)
+            found[lacking[start : start + step]] = (near.astype(np.float64) @ by_table == 0).any(axis=1)
+        return found
+
+    # --- its ends --------------------------------------------------------------------------------------
+
+    def _bound(self, codes: Codes, estimand: Estimand, weights: FloatArray) -> Callable[[Law], Ends]:
+        """How laws of the queries are turned into ends.
+
+        Refined ends lie within those of the average law, which hold as well.
+        """
+        if not estimand.refines(self.structure):
+            return self._unrefined_bound(codes, estimand, weights)
+        plain = self._unrefined_bound(codes, replace(estimand, refine="none"), weights)
+        refined = self._profile_bound(codes, estimand, weights)
+        return lambda law: _within(refined(law), plain(law))
+
+    def _unrefined_bound(self, codes: Codes, estimand: Estimand, weights: FloatArray) -> Callable[[Law], Ends]:
+        rows = self._rows_by_group
+        if estimand.needs_profiles(self.structure):
+            return self._profile_bound(codes, estimand, weights)
+        return lambda law: estimand.bounds_at(law, rows)
+
+    def _profile_bound(self, codes: Codes, estimand: Estimand, weights: FloatArray) -> Callable[[Law], Ends]:
+        """The same where terms are made profile by profile."""
+        rows, structure = self._rows_by_group, self.structure
+        by_group = tuple(map(float, rows))
+        means = self.marginaliser_.means(codes, weights, _ProfileTerms(estimand, by_group, structure))
+        slopes = self.marginaliser_.means(codes, weights, _ProfileGradients(estimand, by_group, structure))
+        terms = _MovedTerms(means, slopes.reshape(*means.shape, structure.n_cells), self._model_law(codes, weights))
+        return lambda law: _uncrossed(*estimand.bounds_from_mean_terms(terms.at(law), structure, rows))
 
     @property
     def _rows_by_group(self) -> FloatArray:
@@ -243,9 +413,6 @@ class ResponseTypeModel(LawModel):
             known = len(groups) and rows[groups].all()
             rows[groups] = total * (rows[groups] / rows[groups].sum() if known else 1 / max(1, len(groups)))
         return rows
-
-    def _law(self, types: FloatArray) -> Law:
-        return Law.from_types(types, self.structure)
 
     def _weights(self, population: Population | None) -> FloatArray:
         """How much of each table's people a population has, shape (tables,)."""
@@ -271,46 +438,49 @@ class ResponseTypeModel(LawModel):
 
     def parameters(self) -> Mapping[str, Any]:
         """What the constructor was given, as plain data."""
-        return {**{each.name: getattr(self, each.name) for each in fields(self)}, "config": self.config.plain()}
+        return {
+            **{each.name: getattr(self, each.name) for each in fields(self) if each.init},
+            "config": self.config.plain(),
+        }
 
     def state(self) -> tuple[Mapping[str, Any], Mapping[str, npt.NDArray[Any]]]:
-        """What was chosen and how the members are represented, and the members."""
-        represented = {
-            "representation": self.marginaliser_.representation,
-            "members_per_simulation": MEMBERS_PER_SIMULATION,
-        }
-        return {**represented, **self.fit_summary_.plain()}, self.marginaliser_.arrays()
+        """What was chosen, how profiles are represented, and what was learned about them."""
+        data = {"representation": self.marginaliser_.representation, **self.fit_summary_.plain(), "trial": None}
+        arrays = dict(self.marginaliser_.arrays())
+        if self.trial_model_ is not None:
+            data["trial"], of_trial = self.trial_model_.state()
+            arrays |= {f"{_TRIAL}{name}": array for name, array in of_trial.items()}
+        return data, arrays
 
     def restore(self, study: Study, data: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
         """Become the fitted model that `state` described."""
         self.study_ = study
+        _forget(self)
         self.fit_summary_ = FitSummary.from_plain(data)
         self.marginaliser_ = _MARGINALISERS[data["representation"]].from_arrays(study.schema, study.profiles, arrays)
-        self._check_restored(data["members_per_simulation"])
+        self._check_restored()
+        self.trial_model_ = None
+        if data["trial"] is not None:
+            of_trial = {name.removeprefix(_TRIAL): array for name, array in arrays.items() if name.startswith(_TRIAL)}
+            self.trial_model_ = self._unfitted().restore(self._trial_study, data["trial"], of_trial)
         return self
 
-    def _check_restored(self, members_per_simulation: int) -> None:
-        """Choices about other networks or tables than there are would be taken for choices about these."""
-        chosen, members = self.fit_summary_, self.marginaliser_.members
-        if members_per_simulation != MEMBERS_PER_SIMULATION:
-            raise ValueError(
-                f"learned.members_per_simulation is {members_per_simulation}; expected {MEMBERS_PER_SIMULATION}, the "
-                "law behind a simulated study and two fits to it"
-            )
+    def _check_restored(self) -> None:
+        """Choices about other tables than there are would be taken for choices about these."""
+        chosen, groups = self.fit_summary_, len(self.structure.groups)
         if len(chosen.covariates) != len(self.structure.tables):
             raise ValueError(f"learned.covariates describes {len(chosen.covariates)} tables; expected one for each")
-        if members != 1 + chosen.simulations * members_per_simulation:
-            raise ValueError(
-                f"{members} members are not an estimate and {members_per_simulation} for each simulated study, of "
-                f"which learned.simulations says {chosen.simulations}"
-            )
-        if (chosen.interval_inflation is None) != (chosen.simulations == 0):
-            raise ValueError(
-                f"learned.interval_inflation is {chosen.interval_inflation} with {chosen.simulations} simulated "
-                "studies; intervals take both"
-            )
+        expected = 0 if chosen.interval_inflation is None else groups
+        if len(chosen.decay) != expected:
+            raise ValueError(f"learned.decay has {len(chosen.decay)} numbers; expected {expected}, one for each group")
         if chosen.networks < 1:
             raise ValueError(f"learned.networks is {chosen.networks}; an estimate is the mean of at least one")
+
+
+def _forget(model: ResponseTypeModel) -> None:
+    """Leave out what a copy has cached of the model that it was copied from."""
+    for name in ("_rows_and_residuals", "_effective_rows", "_frequencies", "_alike"):
+        vars(model).pop(name, None)
 
 
 @dataclass(frozen=True)
@@ -326,22 +496,45 @@ class _ProfileTerms:
         return self.estimand.profile_terms(law, np.array(self.rows))
 
 
-def _of_members(each: Iterator[FloatArray], ends: Callable[[FloatArray], Ends], queries: int) -> Iterator[FloatArray]:
-    """Both ends, shape (2, queries), of each member, computed for several members at once."""
-    for some in _together(each, queries):
-        found = np.stack(ends(some.reshape(-1, some.shape[2])))
-        yield from np.moveaxis(found.reshape(2, len(some), -1), 1, 0)
+@dataclass(frozen=True)
+class _ProfileGradients:
+    """How that moves with the shares of the profiles' cells, shape (profiles, terms * cells)."""
+
+    estimand: Estimand
+    rows: tuple[float, ...]
+    structure: Structure
+
+    def __call__(self, types: FloatArray) -> FloatArray:
+        law = Law.from_types(types / types.sum(axis=1, keepdims=True), self.structure)
+        found = self.estimand.profile_gradients(law, np.array(self.rows))
+        return found.reshape(len(found), found.shape[1] * found.shape[2])
 
 
-def _by_simulation(each: Iterator[FloatArray]) -> Iterator[tuple[FloatArray, ...]]:
-    """What there is of the members of one simulated study after another."""
-    return zip(*[each] * MEMBERS_PER_SIMULATION, strict=True)
+class _MovedTerms(NamedTuple):
+    """Mean terms of each query's profiles (queries, terms), and what they become, to first order, at another law.
+
+    `slopes` (queries, terms, cells) are their derivatives, and `law` (queries, cells) is the one that they belong to.
+    """
+
+    means: FloatArray
+    slopes: FloatArray
+    law: FloatArray
+
+    def at(self, law: Law) -> FloatArray:
+        """Terms where every profile's law has moved as the query's has, shape (queries, terms)."""
+        return np.asarray(self.means + np.einsum("qtc,qc->qt", self.slopes, law.cells - self.law))
 
 
-def _together(each: Iterator[FloatArray], queries: int) -> Iterator[FloatArray]:
-    """What there is of each member, of several members stacked: of more the fewer the queries are."""
-    while some := list(islice(each, max(1, _MAX_LAWS_AT_ONCE // max(1, queries)))):
-        yield np.stack(some)
+def _within(ends: Ends, wider: Ends) -> Ends:
+    """Ends no wider than others that hold as well."""
+    lower, upper = (np.minimum(np.maximum(end, wider[0]), wider[1]) for end in ends)
+    return _uncrossed(lower, upper)
+
+
+def _uncrossed(lower: FloatArray, upper: FloatArray) -> Ends:
+    """Ends that may have been moved past each other, to first order, meet halfway."""
+    middle, crossed = (lower + upper) / 2, lower > upper
+    return np.where(crossed, middle, lower), np.where(crossed, middle, upper)
 
 
 def _check_rows(study: Study) -> None:

@@ -1,9 +1,7 @@
 """Replacing the counts of a fitted model by others of the same profiles, its networks as they are.
 
 Counts enter a response-type model twice: each profile's types are shrunk to them, and a part of the covariate
-distribution is the profiles as counted. Both are undone and done again. Studies that were simulated to find intervals
-have counts of their own, which are not kept; where the counts of a profile change, its share of them becomes the
-estimate's.
+distribution is the profiles as counted. Both are undone and done again.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from pnsight._typing import BoolArray, FloatArray, IndexArray
+from pnsight._typing import BoolArray, FloatArray
 from pnsight.data.structure import Structure
 from pnsight.models.response_types.config import ShrinkageConfig
 from pnsight.models.response_types.shrinkage import map_estimate, prior_mode_from_map
@@ -38,8 +36,6 @@ class CountReplacement:
         Rows that the networks are worth as a prior.
     empirical_parts : sequence of EmpiricalPart
         One a table.
-    own_members : array of int
-        Members that were fitted to the counts themselves.
     structure : Structure
     config : ShrinkageConfig
     """
@@ -48,7 +44,6 @@ class CountReplacement:
     after: FloatArray
     prior_rows: float
     empirical_parts: Sequence[EmpiricalPart]
-    own_members: IndexArray
     structure: Structure
     config: ShrinkageConfig = field(default_factory=ShrinkageConfig)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -20,18 +20,19 @@ from pnsight.models.response_types.marginalise import (
     Marginaliser,
     Representation,
     Values,
-    identity,
     with_people,
 )
 from pnsight.models.response_types.replace_counts import CountReplacement
 from pnsight.queries import lattice
 
-_SPREAD_PROFILES = 512
-"""Profiles, counted and again sampled, that members other than the estimate are asked about for a query.
+_CACHED = 4
+"""Ways to ask of which the values of counted profiles are kept."""
 
-Of more counted, every k-th speaks for all, and of those sampled the first: it is the difference to the estimate at the
-same profiles that matters.
-"""
+_SMOOTH_ROWS = 300.0
+"""Rows of a query at which its counted profiles stand for half of what would otherwise be sampled."""
+
+_MANY_ROWS = 1000.0
+"""Rows of a query from which on its counted profiles stand for everyone."""
 
 
 class _ProfileInputs(NamedTuple):
@@ -39,10 +40,6 @@ class _ProfileInputs(NamedTuple):
 
     inputs: Float32Array
     places: IndexArray
-
-    def first(self, count: int) -> _ProfileInputs:
-        """The first of them."""
-        return _ProfileInputs(self.inputs[:count], self.places[:count])
 
 
 @dataclass(frozen=True)
@@ -53,16 +50,21 @@ class SampledProfiles(Marginaliser):
     ----------
     schema : Schema
     profiles : array of shape (profiles, covariates)
-    profile_types : array of shape (members, profiles, types), or (1, profiles, types)
-        With the profile's own rows in it; of the estimate alone where they count for nothing beside the networks.
-    empirical : array of shape (members, tables, profiles)
+    profile_types : array of shape (profiles, types)
+        With the profile's own rows in it.
+    empirical : array of shape (tables, profiles)
         Share of each table's people that have the profile.
     empirical_weight : array of shape (tables,)
-        Share of the people that those counted stand for; the rest are sampled.
+        Share of the people that those counted stand for; the rest are sampled. In a query that has many rows, those
+        counted stand for more.
+    table_rows : array of shape (tables,)
+        Rows that the shares were counted in.
     smooth : sequence of LatentClasses
         One a table.
-    networks : sequence of sequences of Layers
-        For each member one or more, whose mean it is.
+    networks : sequence of Layers
+        Their mean speaks for profiles that were not counted.
+    group_errors : array of shape (2, groups)
+        Relative error of the law of profiles that were counted and of others; NaN in a model without intervals.
     sobol_points : array of shape (draws, 1 + covariates)
         Numbers between 0 and 1 that spread evenly.
     """
@@ -72,42 +74,43 @@ class SampledProfiles(Marginaliser):
     profile_types: Float32Array
     empirical: Float32Array
     empirical_weight: FloatArray
+    table_rows: FloatArray
     smooth: Sequence[LatentClasses]
-    networks: Sequence[Sequence[Layers]]
+    networks: Sequence[Layers]
+    group_errors: FloatArray
     sobol_points: FloatArray
 
     representation: ClassVar[Representation] = "sampled"
 
     @property
-    def members(self) -> int:  # type: ignore[override]
-        """How many members there are."""
-        return len(self.networks)
-
-    @property
     def _n_types(self) -> int:
-        return int(self.profile_types.shape[2])
+        return int(self.profile_types.shape[1])
 
-    def types(self, codes: Codes, weights: FloatArray, members: int) -> Iterator[FloatArray]:
-        """Distribution over the types of each query, shape (queries, types), for each of the first members."""
-        for found in self.means(codes, weights, members, identity):
-            some = np.maximum(found, 0)
-            yield some / some.sum(axis=1, keepdims=True)
-
-    def means(self, codes: Codes, weights: FloatArray, members: int, values: Values) -> Iterator[FloatArray]:
-        """Mean of `values` over the people of each query, shape (queries, k), for each of the first members."""
+    def means(self, codes: Codes, weights: FloatArray, values: Values) -> FloatArray:
+        """Mean of `values` over the people of each query, shape (queries, k)."""
         columns = values(np.full((1, self._n_types), 1 / self._n_types)).shape[1]
-        found = np.empty((members, len(codes), columns))
+        found = np.empty((len(codes), columns))
         exact = ~(codes == OPEN).any(axis=1)
         if exact.any():
-            inputs = self._inputs_of(codes[exact])
-            found[:, exact] = [values(self._answer(member, inputs)) for member in range(members)]
-        for place in np.flatnonzero(~exact):
-            found[:, place] = self._mean_of_one(codes[place], weights, members, values)
-        yield from found
+            found[exact] = values(self._answer(self._inputs_of(codes[exact])))
+        partly = np.flatnonzero(~exact)
+        found[partly] = self._means_of_open(codes[partly], weights, values)
+        return found
+
+    def errors(self, codes: Codes, weights: FloatArray) -> FloatArray:
+        """Relative error of the law of each query's profiles, shape (queries, groups)."""
+        share = (weights * self.empirical_weight) @ self.empirical
+        counted = lattice.sum_over(self.schema, codes, self.profiles, share[:, None])[:, 0]
+        known = counted / np.maximum(self.shares(codes, weights), 1e-300)
+        return np.asarray(known[:, None] * self.group_errors[0] + (1 - known[:, None]) * self.group_errors[1])
+
+    def profile_types_at(self, profiles: Codes) -> FloatArray:
+        """Types of single profiles, shape (profiles, types)."""
+        return self._answer(self._inputs_of(profiles))
 
     def shares(self, codes: Codes, weights: FloatArray) -> FloatArray:
-        """Share of the people that are in each query, by the estimate, shape (queries,)."""
-        counted = (weights * self.empirical_weight) @ self.empirical[0]
+        """Share of the people that are in each query, shape (queries,)."""
+        counted = (weights * self.empirical_weight) @ self.empirical
         sampled = [
             weight * (1 - empirical_weight) * classes.mass(codes)
             for weight, empirical_weight, classes in zip(weights, self.empirical_weight, self.smooth, strict=True)
@@ -115,61 +118,52 @@ class SampledProfiles(Marginaliser):
         found = lattice.sum_over(self.schema, codes, self.profiles, counted[:, None])[:, 0]
         return np.asarray(found + np.sum(sampled, axis=0))
 
-    def _mean_of_one(
-        self, query: npt.NDArray[np.int32], weights: FloatArray, members: int, values: Values
-    ) -> FloatArray:
-        """Mean of the values over the people of one query that leaves covariates open, shape (members, k)."""
-        any_counted = (weights * self.empirical_weight).any()
-        covered = lattice.matching_profiles(self.profiles, query) if any_counted else np.arange(0)
-        found: FloatArray | float = 0.0
-        for table, weight in enumerate(weights):
-            empirical = self.empirical_weight[table]
-            if weight and empirical:
-                found += weight * empirical * self._counted_part(table, covered, members, values)
-            if weight:
-                found += weight * (1 - empirical) * self._sampled_part(table, query, members, values)
-        sums = np.asarray(found)
+    @cached_property
+    def _counted(self) -> Callable[[Values], FloatArray]:
+        """Values of the counted profiles and, last, a one for their people, shape (profiles, k + 1); cached."""
+        return lru_cache(_CACHED)(lambda values: with_people(values, self.profile_types))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is cached."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def _means_of_open(self, codes: Codes, weights: FloatArray, values: Values) -> FloatArray:
+        """Means of the values over the people of queries that leave covariates open, shape (queries, k)."""
+        own = self._counted(values)
+        sums = np.zeros((len(codes), own.shape[1]))
+        for table in map(int, np.flatnonzero(weights)):
+            counted = lattice.sum_over(self.schema, codes, self.profiles, self.empirical[table][:, None] * own)
+            mass = self.smooth[table].mass(codes)
+            known, sampled = self._weigh(table, counted[:, -1], mass)
+            sums += weights[table] * known[:, None] * counted
+            for place in np.flatnonzero(sampled):
+                drawn = self._sampled_mean(table, codes[place], values)
+                sums[place] += weights[table] * sampled[place] * mass[place] * drawn
         return np.asarray(sums[:, :-1] / sums[:, -1:])
 
-    def _counted_part(self, table: int, covered: IndexArray, members: int, values: Values) -> FloatArray:
-        """Sum of values over the counted profiles of a query, and of people, shape (members, k + 1)."""
-        shares = self.empirical[:members, table]
-        total = shares[:, covered] @ with_people(values, self.profile_types[0, covered])
-        if members > 1 and len(covered):
-            some = covered[:: -(-len(covered) // _SPREAD_PROFILES)]
-            weights = shares[0, some] * (shares[0, covered].sum() / max(shares[0, some].sum(), 1e-30))
-            inputs = _ProfileInputs(self.schema.effect_coding(self.profiles[some]), some)
-            total += self._differences(inputs, self._answer(0, inputs), weights, values, members)
-        return np.asarray(total)
+    def _weigh(self, table: int, counted: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Weights of the counted profiles and of the sampled ones of queries, by the rows that each has.
 
-    def _sampled_part(self, table: int, query: npt.NDArray[np.int32], members: int, values: Values) -> FloatArray:
-        """Mean over draws from the latent classes within a query, times its mass, shape (members, k + 1)."""
-        classes = self.smooth[table]
-        sample = self._inputs_of(classes.draw(query, self.sobol_points))
-        estimate = self._answer(0, sample)
-        mean = np.tile(with_people(values, estimate).mean(axis=0), (members, 1))
-        if members > 1:
-            some = sample.first(_SPREAD_PROFILES)
-            weights = np.full(len(some.places), 1 / len(some.places))
-            mean += self._differences(some, estimate[:_SPREAD_PROFILES], weights, values, members)
-        return np.asarray(classes.mass(query[None])[0] * mean)
+        `counted` and `mass` are the shares of people who are in the query, by rows and by latent classes.
+        """
+        empirical = float(self.empirical_weight[table])
+        rows = counted * self.table_rows[table]
+        spoken_for = np.where(rows >= _MANY_ROWS, 1.0, rows / (rows + _SMOOTH_ROWS))
+        moved = (1 - empirical) * mass * spoken_for  # people who are no longer sampled
+        known = empirical + np.divide(moved, counted, out=np.zeros_like(moved), where=counted > 0)
+        return known, (1 - empirical) * (1 - spoken_for)
 
-    def _differences(
-        self, inputs: _ProfileInputs, estimate: FloatArray, weights: FloatArray, values: Values, members: int
-    ) -> FloatArray:
-        """Weighted sum over profiles of what each member says beyond the estimate there, shape (members, k + 1)."""
-        each = [estimate, *(self._answer(member, inputs) for member in range(1, members))]
-        sums = np.stack([weights @ with_people(values, answer) for answer in each])
-        return np.asarray(sums - sums[0])
+    def _sampled_mean(self, table: int, query: npt.NDArray[np.int32], values: Values) -> FloatArray:
+        """Mean over draws from the latent classes within a query, shape (k + 1,)."""
+        sample = self._inputs_of(self.smooth[table].draw(query, self.sobol_points))
+        return np.asarray(with_people(values, self._answer(sample)).mean(axis=0))
 
-    def _answer(self, member: int, profiles: _ProfileInputs) -> FloatArray:
-        """Types of profiles (profiles, types): the mean of a member's networks, with their own rows if counted."""
-        if member >= len(self.profile_types):
-            return mean_probabilities(self.networks[member], profiles.inputs)
+    def _answer(self, profiles: _ProfileInputs) -> FloatArray:
+        """Types of profiles (profiles, types): the mean of the networks, with their own rows if counted."""
         counted = profiles.places >= 0
         found = np.empty((len(counted), self._n_types))
-        found[counted] = self.profile_types[member, profiles.places[counted]]
-        found[~counted] = mean_probabilities(self.networks[member], profiles.inputs[~counted])
+        found[counted] = self.profile_types[profiles.places[counted]]
+        found[~counted] = mean_probabilities(self.networks, profiles.inputs[~counted])
         return found
 
     def _inputs_of(self, profiles: Codes) -> _ProfileInputs:
@@ -187,34 +181,37 @@ class SampledProfiles(Marginaliser):
         return replace(
             self,
             profiles=self.profiles[left],
-            profile_types=self._replace_types(replacement)[:, left],
-            empirical=self._replace_empirical(replacement)[:, :, left],
+            profile_types=self._replace_types(replacement)[left],
+            empirical=self._replace_empirical(replacement)[:, left],
             empirical_weight=np.array(weights),
+            table_rows=np.array([after.sum() for _, after in replacement.rows()]),
         )
 
     def _replace_types(self, replacement: CountReplacement) -> Float32Array:
         types, changed = self.profile_types.copy(), replacement.changed & replacement.after.any(axis=1)
-        inputs = self.schema.effect_coding(self.profiles[changed])
-        for member in replacement.own_members[replacement.own_members < len(types)]:
-            types[member, changed] = replacement.shrink(mean_probabilities(self.networks[member], inputs), changed)
+        own = types[changed].astype(np.float64)
+        types[changed] = replacement.shrink(replacement.prior_mode(own, changed), changed)
         return types
 
     def _replace_empirical(self, replacement: CountReplacement) -> Float32Array:
-        empirical = self.empirical.copy()
-        for table, (before, after) in enumerate(replacement.rows()):
-            shares = after / (after.sum() or 1.0)
-            empirical[:, table, before != after] = shares[before != after]
-            sums = empirical[:, table].sum(axis=1, keepdims=True)
-            empirical[:, table] /= np.maximum(sums, np.finfo(np.float32).tiny)
-            empirical[replacement.own_members, table] = shares
-        return empirical
+        return np.array([after / (after.sum() or 1.0) for _, after in replacement.rows()], np.float32)
+
+    def only(self, tables: Sequence[int], groups: Sequence[int]) -> Self:
+        """What concerns some tables and some groups of cells."""
+        return replace(
+            self,
+            empirical=self.empirical[list(tables)],
+            empirical_weight=self.empirical_weight[list(tables)],
+            table_rows=self.table_rows[list(tables)],
+            smooth=[self.smooth[table] for table in tables],
+            group_errors=self.group_errors[:, list(groups)],
+        )
 
     def arrays(self) -> Arrays:
-        """Types, shares, latent classes, networks and Sobol points."""
+        """Types, shares, errors, latent classes, networks and Sobol points."""
         networks = {
-            f"network.{member}.{k}.{layer}.{part}": array
-            for member, group in enumerate(self.networks)
-            for k, network in enumerate(group)
+            f"network.{k}.{layer}.{part}": array
+            for k, network in enumerate(self.networks)
             for layer, pair in enumerate(network)
             for part, array in zip(("weights", "bias"), pair, strict=True)
         }
@@ -223,8 +220,7 @@ class SampledProfiles(Marginaliser):
             for table, found in enumerate(self.smooth)
             for part in ("class_probabilities", "category_probabilities")
         }
-        own = {name: getattr(self, name) for name in ("profile_types", "empirical", "empirical_weight", "sobol_points")}
-        return {**own, **networks, **classes}
+        return {**{name: getattr(self, name) for name in _OWN_ARRAYS}, **networks, **classes}
 
     @classmethod
     def from_arrays(cls, schema: Schema, profiles: Codes, arrays: Arrays) -> Self:
@@ -238,30 +234,26 @@ class SampledProfiles(Marginaliser):
             )
             for table in range(len(arrays["empirical_weight"]))
         ]
-        types = arrays["profile_types"]
-        if types.ndim != 3 or types.shape[1] != len(profiles) or len(types) not in (1, len(networks)):
-            raise ValueError(
-                f"types of shape {types.shape} do not fit {len(networks)} members, {len(profiles)} profiles"
-            )
-        inputs, columns = networks[0][0][0][0].shape[1], schema.effect_coding(profiles[:0]).shape[1]
+        types, empirical, weight, rows, errors, points = (arrays[name] for name in _OWN_ARRAYS)
+        if types.ndim != 2 or len(types) != len(profiles):
+            raise ValueError(f"types of shape {types.shape} do not fit {len(profiles)} profiles")
+        inputs, columns = networks[0][0][0].shape[1], schema.effect_coding(profiles[:0]).shape[1]
         if inputs != columns:
             raise ValueError(f"networks of {inputs} inputs do not fit covariates of {columns}")
-        empirical, weight, points = (arrays[name] for name in ("empirical", "empirical_weight", "sobol_points"))
-        return cls(schema, profiles, types, empirical, weight, smooth, networks, points)
+        return cls(schema, profiles, types, empirical, weight, rows, smooth, networks, errors, points)
 
 
-def _networks_from(arrays: Arrays) -> list[list[Layers]]:
-    """The networks of each member, from arrays with names like ``network.MEMBER.K.LAYER.weights``."""
-    grouped: dict[int, dict[int, dict[int, dict[str, Any]]]] = {}
+_OWN_ARRAYS = ("profile_types", "empirical", "empirical_weight", "table_rows", "group_errors", "sobol_points")
+
+
+def _networks_from(arrays: Arrays) -> list[Layers]:
+    """The networks, from arrays with names like ``network.K.LAYER.weights``."""
+    grouped: dict[int, dict[int, dict[str, Any]]] = {}
     for name in arrays:
         if name.startswith("network."):
-            member, k, layer, part = name.split(".")[1:]
-            of_member = grouped.setdefault(int(member), {}).setdefault(int(k), {})
-            of_member.setdefault(int(layer), {})[part] = arrays[name]
+            k, layer, part = name.split(".")[1:]
+            grouped.setdefault(int(k), {}).setdefault(int(layer), {})[part] = arrays[name]
     return [
-        [
-            tuple((layers[number]["weights"], layers[number]["bias"]) for number in sorted(layers))
-            for _, layers in sorted(group.items())
-        ]
-        for _, group in sorted(grouped.items())
+        tuple((layers[number]["weights"], layers[number]["bias"]) for number in sorted(layers))
+        for _, layers in sorted(grouped.items())
     ]

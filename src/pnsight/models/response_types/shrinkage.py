@@ -6,15 +6,23 @@ worth.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from pnsight._typing import FloatArray
-from pnsight.data.structure import Structure
+from pnsight.data.structure import EXPERIMENTAL, Structure
 from pnsight.models.response_types.config import ShrinkageConfig
 
 _MIN_PROBABILITY = 1e-12
+
+_MIN_SCALED = 1e-300
+
+_MAX_SWEEPS, _LAST_SWEEPS = 1000, 20
+"""Most sweeps of proportional fitting over all groups of cells, and over those of the experiment in the end."""
+
+_MOVED = 1e-8
+"""Change of a type's probability in a sweep below which proportional fitting has converged."""
 
 _MIN_HELD_OUT_PROBABILITY = 1e-7
 """Least probability that a held-out row is given."""
@@ -67,6 +75,52 @@ def map_estimate(
         types[moving] = np.where(better[:, None], longer, twice)
         moving = moving[np.abs(types[moving] - start).max(axis=1) >= config.tolerance]
     return types
+
+
+def types_of_law(near: FloatArray, law: FloatArray, structure: Structure) -> FloatArray:
+    """Types of populations with these laws or, where none has such a law, with one near it.
+
+    Iterative proportional fitting: in one group of cells after the other, the types in each cell are scaled to the
+    cell's share. Of all types with that law this finds those with the least divergence from where it began (Csiszar
+    1975, "I-divergence geometry of probability distributions and minimization problems"). The groups of the experiment
+    come last. So where the tables' shares do not go together its shares are kept: rows that were randomised are not
+    bent by rows that were chosen.
+
+    Parameters
+    ----------
+    near : array of shape (rows, types)
+        Where to begin: types that are possible, all of them.
+    law : array of shape (rows, cells)
+        Probability of each cell within its group.
+    structure : Structure
+        Layout of the cells.
+
+    Returns
+    -------
+    array of shape (rows, types)
+    """
+    types, shares = np.maximum(near, _MIN_PROBABILITY), np.maximum(law, _MIN_PROBABILITY)
+    last = structure.groups_of(EXPERIMENTAL)
+    groups = [number for number in range(len(structure.groups)) if number not in last]
+    moving = np.arange(len(types))
+    for _ in range(_MAX_SWEEPS):
+        if not len(moving):
+            break
+        before = types[moving]
+        types[moving] = _scale(before, shares[moving], [*groups, *last], structure)
+        moving = moving[np.abs(types[moving] - before).max(axis=1) >= _MOVED]
+    for _ in range(_LAST_SWEEPS):
+        types = _scale(types, shares, last, structure)
+    return types
+
+
+def _scale(types: FloatArray, law: FloatArray, groups: Iterable[int], structure: Structure) -> FloatArray:
+    """Types (rows, types) after those of each cell of one group after the other were scaled to its share."""
+    for group in groups:
+        cells = structure.group_slices[group]
+        incidence = structure.incidence[cells]
+        types = types * ((law[:, cells] / np.maximum(types @ incidence.T, _MIN_SCALED)) @ incidence)
+    return np.asarray(types / types.sum(axis=1, keepdims=True))
 
 
 def prior_mode_from_map(types: FloatArray, counts: FloatArray, prior_rows: float, structure: Structure) -> FloatArray:

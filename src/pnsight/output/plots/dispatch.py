@@ -38,10 +38,12 @@ def plot(
         A model, of which the bounds of `queries` are drawn as a forest plot; such bounds or decisions themselves; a
         `Ranking`; a `Selection`, whose gain is drawn against the budget; a `Study`, for a map of its rows; or a `Check`
         or its coherence, for how near the tables come to contradicting each other.
-    queries, cautious, options
+    queries, options
         For a model: what to ask, as `pnsight.decisions.decide` takes it, such as `quantity` and `level`.
     threshold
         Where to draw the line between treating and not; with a model or bounds and none given, nothing is decided.
+    cautious
+        Whether a decision needs the whole interval of the bound to agree.
     title
         Above the figure, in place of its caption.
     """
@@ -53,7 +55,7 @@ def plot(
     if isinstance(found, BoundTable) and threshold is not None:
         found = decided(found, threshold, cautious)
     if isinstance(found, Ranking):
-        return ranking(found, threshold, title)
+        return ranking(found, threshold, title, cautious)
     return _DRAWN[type(found)](found, title)
 
 

@@ -13,8 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from pnsight._palette import BLACK, DECISIONS, GREY, Look
-from pnsight._text import share_text
+from pnsight._palette import BLACK, DECISIONS, GREY, NO_DECISION, Look
+from pnsight._text import count_text, share_text
 from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN_SYMBOL
 from pnsight.decisions import Decisions, Ranking, decided
@@ -29,7 +29,7 @@ MOST_ROWS = 60
 _UNDECIDED = Look("bounds", BLACK, "●", "o", "full")
 _DASHES = (0, (5, 3))
 _NAME_LINES = 4
-_INCHES_A_LINE, _INCHES_AROUND, _LINES_BETWEEN = 0.17, 1.3, 0.7
+_INCHES_A_LINE, _INCHES_AROUND, _LINES_BETWEEN, _INCHES_OF_ROWS = 0.17, 1.3, 0.7, 1.1
 
 
 class _Size(NamedTuple):
@@ -51,7 +51,12 @@ class _Rows:
     names: Sequence[str]
     beside: dict[str, list[str]]
     threshold: float | None
-    inches: float = _WIDE.inches
+    size: _Size = _WIDE
+
+    @property
+    def inches(self) -> float:
+        """How wide the figure is: wider where rows stand beside a decision, so that bars keep their length."""
+        return self.size.inches + _INCHES_OF_ROWS * (self.threshold is not None)
 
     @property
     def heights(self) -> FloatArray:
@@ -72,23 +77,23 @@ def forest(found: BoundTable | Decisions, title: str | None = None, narrow: bool
     size = _NARROW if narrow else _WIDE
     if isinstance(found, Decisions):
         answers, threshold = _first(found.answers), found.threshold
-        looks = [DECISIONS[str(word)] for word in found.decision]
+        looks = _looks(found)
     else:
         answers, threshold = _first(found), None
         looks = _undecided(answers)
     names = [name_of(query, size.letters) for query in answers.queries]
-    beside = {"lower to upper": ends_text(answers)}
-    return _drawn(_Rows(answers, looks, names, beside, threshold, size.inches), title or found.caption)
+    beside = {"lower to upper": ends_text(answers), **({} if threshold is None else rows_text(answers))}
+    return _drawn(_Rows(answers, looks, names, beside, threshold, size), title or found.caption)
 
 
-def ranking(found: Ranking, threshold: float | None = None, title: str | None = None) -> Figure:
+def ranking(found: Ranking, threshold: float | None = None, title: str | None = None, cautious: bool = False) -> Figure:
     """The same for a ranking, best first, with the share of people whom each query describes."""
     answers = _first(found.answers)
-    looks = _undecided(answers)
-    if threshold is not None:
-        looks = [DECISIONS[str(word)] for word in decided(answers, threshold).decision]
+    looks = _undecided(answers) if threshold is None else _looks(decided(answers, threshold, cautious))
     names = [f"{place}. {name_of(query)}" for place, query in enumerate(answers.queries, start=1)]
     beside = {"lower to upper": ends_text(answers), "people": list(map(share_text, found.share))}
+    if threshold is not None:
+        beside |= rows_text(answers)
     return _drawn(_Rows(answers, looks, names, beside, threshold), title or found.caption)
 
 
@@ -106,6 +111,28 @@ def ends_text(answers: BoundTable) -> list[str]:
     digits = ".4g" if find_quantity(answers.quantity).has_payoffs else ".3f"
     rows = zip(answers.lower, answers.upper, answers.status, strict=True)
     return [f"{lower:{digits}} – {upper:{digits}}" if status == OK else str(status) for lower, upper, status in rows]
+
+
+def rows_text(answers: BoundTable) -> dict[str, list[str]]:
+    """Rows behind each answer, under a heading: of the experiment, and of the observational table if it has any."""
+    if not answers.support_observational.any():
+        return {"rows": list(map(_short_count, answers.support_experimental))}
+    pairs = zip(answers.support_experimental, answers.support_observational, strict=True)
+    return {"trial + obs. rows": [f"{_short_count(trial)} + {_short_count(observed)}" for trial, observed in pairs]}
+
+
+def _short_count(rows: float) -> str:
+    """A number of rows in few letters: ``37``, ``1.3k``, ``200k``, ``12M``; small ones are exact."""
+    for size, letter in ((1e6, "M"), (1e3, "k")):
+        if rows >= size:
+            return f"{rows / size:.2g}{letter}" if rows < 10 * size else f"{rows / size:,.0f}{letter}"
+    return count_text(rows)
+
+
+def _looks(found: Decisions) -> list[Look]:
+    """By the decision; an answer on which nothing is decided is told apart from none."""
+    rows = zip(found.decision, found.answers.status, strict=True)
+    return [NO_DECISION if not word and status == OK else DECISIONS[str(word)] for word, status in rows][:MOST_ROWS]
 
 
 def _first(answers: BoundTable) -> BoundTable:
@@ -193,7 +220,7 @@ def _axis_name(answers: BoundTable) -> str:
 
 def _key(figure: Figure, rows: _Rows) -> None:
     """What the marks mean."""
-    present = [look for look in DECISIONS.values() if look in rows.looks]
+    present = [look for look in (*DECISIONS.values(), NO_DECISION) if look in rows.looks]
     handles = [Line2D([], [], label=look.name, **mark(look)) for look in present]
     if rows.threshold is not None:
         label = f"threshold {rows.threshold:g}"

@@ -61,9 +61,13 @@ class Part:
 
 @dataclass(frozen=True)
 class Checked:
-    """Whether the tables are usable."""
+    """Whether the tables are usable.
+
+    `verdict` is ``usable``, ``usable with warnings``, ``not usable``, or ``not checked``; `summary` says why.
+    """
 
     ok: bool
+    verdict: str
     summary: str
     parts: tuple[Part, ...]
     refused: str
@@ -71,12 +75,16 @@ class Checked:
 
 @dataclass(frozen=True)
 class Answer:
-    """Bounds for a group: as `BoundTable` has them, None for what is missing, with its name in words."""
+    """Bounds for a group: as `BoundTable` has them, None for what is missing, with its name in words.
+
+    `decision` goes by the bounds, and `decision_cautious` by their intervals: see `Summary.cautious`.
+    """
 
     query: str
     name: str
     share: float | None
     decision: str
+    decision_cautious: str
     lower: float | None
     upper: float | None
     lower_low: float | None
@@ -86,11 +94,24 @@ class Answer:
     support_experimental: float
     support_observational: float
     status: str
+    basis: str
+    value_low: float | None
+    value_high: float | None
+    trial_lower: float | None
+    trial_upper: float | None
+
+    @property
+    def fewest_rows(self) -> float:
+        """Rows in the table that has fewer of them."""
+        return min(self.support_experimental, self.support_observational)
 
 
 @dataclass(frozen=True)
 class Headline:
-    """One quantity for everyone, and what it means in a sentence."""
+    """One quantity for everyone, and what it means in a sentence.
+
+    `trial` is what the experiment alone says, where the tables contradict each other and it says something.
+    """
 
     quantity: str
     name: str
@@ -98,6 +119,7 @@ class Headline:
     answer: Answer | None
     sentence: str
     refused: str
+    trial: str = ""
 
 
 @dataclass(frozen=True)
@@ -105,7 +127,7 @@ class Net:
     """P(y_x), P(y_x') and what they mean; None for a model that does not know the law.
 
     `low` and `high` are the interval of their difference, which is a number and not confined by bounds; None for a
-    model that gives no intervals.
+    model that gives no intervals. Where the tables contradict each other it is the experiment's own.
     """
 
     treated: float | None = None
@@ -198,6 +220,13 @@ class Summary:
     threshold : from which lower bound on to treat
     about_threshold : whose business it is to set it
     level : confidence of the intervals; None for a model that gives none
+    rule : when a group is treated, in words
+    cautious : whether the decisions that are shown are the cautious ones; else those that go by the bounds alone
+    undecided : why nothing is decided, of anybody; empty if decisions are made
+    few_rows : a decision that rests on fewer rows than this in a table is shown with a warning
+    population : whose people answers are about, in words
+    warnings : what the model warns of
+    trial_alone : whether the report goes by the experiment alone although there is another table
     caveats : what a reader of any answer should know
     everyone : quantities for everyone; the first is the headline
     levels : everyone, then each level of each covariate by itself
@@ -212,6 +241,13 @@ class Summary:
     threshold: float
     about_threshold: str
     level: float | None
+    rule: str
+    cautious: bool
+    undecided: str
+    few_rows: int
+    population: str
+    warnings: tuple[str, ...]
+    trial_alone: bool
     caveats: tuple[str, ...]
     data: Data
     model: Fitted
@@ -229,3 +265,12 @@ class Summary:
     bounds: tuple[str, ...]
     assumed: tuple[str, ...]
     citations: tuple[str, ...]
+
+    def decision(self, answer: Answer) -> str:
+        """The decision on a group that is shown."""
+        return answer.decision_cautious if self.cautious else answer.decision
+
+    def rests_on_few(self, answer: Answer) -> bool:
+        """Whether a table has few rows of the group, or none; an experiment alone has no other table."""
+        rows = answer.support_experimental if self.data.observational_rows is None else answer.fewest_rows
+        return rows < self.few_rows

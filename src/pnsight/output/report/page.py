@@ -20,7 +20,9 @@ from pnsight.errors import join_names
 from pnsight.estimands.quantities import BENEFIT, find_quantity
 from pnsight.estimands.resolve import ROUNDING
 from pnsight.output import plots
+from pnsight.output.about_answers import RESTS_ON
 from pnsight.output.plots.gains import drawn_curve, gain_name
+from pnsight.output.report import words
 from pnsight.output.report.data import Answer, Described, Gains, Groups, Summary
 from pnsight.queries.bound_table import BoundTable
 from pnsight.wording import capitalised
@@ -43,6 +45,11 @@ def render(summary: Summary) -> str:
         covariates=_alike(summary.data.covariates),
         budgets=_budgets(summary.gains),
         looks=palette.DECISIONS,
+        no_decision=palette.NO_DECISION,
+        rests_on=RESTS_ON,
+        trial_alone=words.TRIAL_ALONE,
+        what_to_do=words.WHAT_TO_DO,
+        by_bounds=words.BY_BOUNDS,
         signs=SIGNS,
         palette=vars(palette),
     )
@@ -115,9 +122,9 @@ def _figures(summary: Summary) -> dict[str, list[str]]:
     benefit = summary.benefit.best if summary.benefit is not None else Groups(BENEFIT.name)
     cost = summary.benefit.cost if summary.benefit is not None else 0.0
     drawn = {
-        "levels": _levels(summary.levels, summary.threshold, summary.level),
-        "best": _ranking(summary.best, summary.threshold, summary.level),
-        "benefit": _ranking(benefit, cost, summary.level),
+        "levels": _levels(summary, summary.levels),
+        "best": _ranking(summary, summary.best, summary.threshold),
+        "benefit": _ranking(summary, benefit, cost),
         "gains": _gains(summary.gains),
     }
     return {
@@ -126,32 +133,38 @@ def _figures(summary: Summary) -> dict[str, list[str]]:
     }
 
 
-def _levels(groups: Groups, threshold: float, level: float | None) -> list[Figure]:
+def _levels(summary: Summary, groups: Groups) -> list[Figure]:
     rows, title = len(groups.answers), "Everyone, and each level by itself"
     if rows < 2:
         return []
     if rows <= MOST_IN_ONE:
-        return [_forest(groups, threshold, level, title, narrow=False)]
+        return [_forest(summary, groups, title, narrow=False)]
     half = (rows + 1) // 2
     left, right = (replace(groups, answers=some) for some in (groups.answers[:half], groups.answers[half:]))
     return [
-        _forest(left, threshold, level, title, narrow=True),
-        _forest(right, threshold, level, "The other levels", narrow=True),
+        _forest(summary, left, title, narrow=True),
+        _forest(summary, right, "The other levels", narrow=True),
     ]
 
 
-def _forest(groups: Groups, threshold: float, level: float | None, title: str, narrow: bool) -> Figure:
-    words = np.array([answer.decision for answer in groups.answers])
-    found = Decisions(_table(groups, level), words, threshold, cautious=False)
-    return plots.forest(found, title, narrow)
+def _forest(summary: Summary, groups: Groups, title: str, narrow: bool) -> Figure:
+    table = _table(groups, summary.level)
+    if summary.undecided:
+        return plots.forest(table, title, narrow)
+    decision = np.array([summary.decision(answer) for answer in groups.answers])
+    return plots.forest(Decisions(table, decision, decision, summary.threshold, summary.cautious), title, narrow)
 
 
-def _ranking(groups: Groups, threshold: float, level: float | None) -> list[Figure]:
+def _ranking(summary: Summary, groups: Groups, threshold: float) -> list[Figure]:
     if not groups.answers:
         return []
     share = _numbers(answer.share for answer in groups.answers)
-    found = Ranking(_table(groups, level), "lower", share, np.full(len(share), np.nan), None, ())
-    return [plots.ranking(found, threshold, f"Groups with the highest lower bound on {_label(groups.quantity)}")]
+    table, title = (
+        _table(groups, summary.level),
+        f"Groups with the highest lower bound on {_label(groups.quantity)}",
+    )
+    found = Ranking(table, "lower", share, np.full(len(share), np.nan), None, ())
+    return [plots.ranking(found, None if summary.undecided else threshold, title, summary.cautious)]
 
 
 def _gains(gains: Gains) -> list[Figure]:
@@ -174,7 +187,8 @@ def _table(groups: Groups, level: float | None) -> BoundTable:
     }
     status = np.array([answer.status for answer in answers])
     names = [_tied(answer.name) for answer in answers]
-    return BoundTable(groups.quantity, names, status=status, level=level, **numbers)
+    basis = np.array([answer.basis for answer in answers])
+    return BoundTable(groups.quantity, names, status=status, level=level, basis=basis, **numbers)
 
 
 def _numbers(values: Iterable[float | None]) -> FloatArray:

@@ -26,7 +26,7 @@ from pnsight.output.report import words
 from pnsight.output.report.data import SHOWN, Answer, Benefit, Doubt, Doubts, Gains, Groups, Headline, Net, Question
 from pnsight.output.wording import quantity_sentence
 from pnsight.queries import lattice
-from pnsight.queries.bound_table import BoundTable, plain_numbers
+from pnsight.queries.bound_table import CONTRADICTED, BoundTable, plain_numbers
 from pnsight.queries.query import decode, encode
 
 MOST_LEVELS = 40
@@ -58,12 +58,16 @@ class ReportRequest:
     estimand : what it ranks and decides on
     threshold : from which lower bound on to treat
     top : how many groups a ranking lists
+    cautious : whether a decision needs the whole interval of the bound to agree
+    decides : whether anything is decided at all
     """
 
     model: Model
     estimand: Estimand
     threshold: float
     top: int
+    cautious: bool
+    decides: bool = True
 
     @property
     def quantity(self) -> str:
@@ -87,8 +91,16 @@ class ReportRequest:
         return rank(self.model, self.top, most_candidates=most, quantity=estimand, **options)
 
     def notes(self, found: tuple[Note, ...], said: tuple[Note, ...] = ()) -> tuple[str, ...]:
-        """Sentences of an answer's notes, without those said before and those that the report has at its head."""
-        return tuple(str(note) for note in found if note not in (*self.model.caveats, *said))
+        """Sentences of an answer's notes, without those said before and those that the report has at its head.
+
+        Groups about which the tables contradict each other are marked one by one.
+        """
+        before = (*self.model.caveats, *self.model.warnings, *said)
+        return tuple(str(note) for note in found if note not in before and note.kind != "answers_contradicted")
+
+    def decision(self, answer: Answer) -> str:
+        """The decision on a group that the report shows."""
+        return answer.decision_cautious if self.cautious else answer.decision
 
 
 def everyone(asked: ReportRequest) -> tuple[Headline, ...]:
@@ -105,21 +117,36 @@ def _headline(asked: ReportRequest, quantity: Quantity) -> Headline:
         return Headline(*heading, None, "", str(error))
     threshold = asked.threshold if quantity == asked.estimand.quantity else None
     answer = _answers(asked, table, np.ones(1), threshold)[0]
+    if answer.status == CONTRADICTED:
+        return Headline(*heading, answer, "", words.CONTRADICTED, _by_trial(quantity, answer))
     if answer.lower is None or answer.upper is None:
         return Headline(*heading, answer, "", f"no answer: it is {answer.status}")
     return Headline(*heading, answer, quantity_sentence(quantity, answer.lower, answer.upper), "")
 
 
+def _by_trial(quantity: Quantity, answer: Answer) -> str:
+    """What the experiment alone says of everyone, if it bounds the quantity."""
+    if answer.trial_lower is None or answer.trial_upper is None:
+        return ""
+    return words.by_trial(quantity_sentence(quantity, answer.trial_lower, answer.trial_upper))
+
+
 def net(asked: ReportRequest) -> Net:
-    """How many respond if all are treated and if none is."""
+    """How many respond if all are treated and if none is; by the experiment alone where the tables contradict it."""
     if not asked.model.capabilities.law:
         return Net()
-    law = asked.model.law("")
+    if not asked.model.contradicted(encode(asked.model.schema, None))[0]:
+        return _net(asked.model, asked.estimand)
+    found = _net(asked.model.from_trial_alone(), replace(asked.estimand, population=None))
+    return replace(found, sentence=words.by_trial(found.sentence)) if found.sentence else found
+
+
+def _net(model: Model, estimand: Estimand) -> Net:
+    law = model.law("")
     treated, untreated = float(law.p(Y_X)[0]), float(law.p(Y_X0)[0])
     if np.isnan(treated + untreated):
         return Net()
-    benefit = replace(asked.estimand, quantity=BENEFIT, payoffs=HELPED_LESS_HARMED)
-    table = asked.model.bounds("", benefit)  # both ends are the net effect
+    table = model.bounds("", replace(estimand, quantity=BENEFIT, payoffs=HELPED_LESS_HARMED))  # both ends are the same
     low, high = (plain_numbers(end)[0] for end in table.interval("lower"))
     return Net(treated, untreated, low, high, words.net_sentence(treated, untreated))
 
@@ -135,7 +162,9 @@ def levels(asked: ReportRequest) -> Groups:
     except PnsightError as error:
         return Groups(asked.quantity, refused=str(error))
     left_out = len(codes) - len(kept)
-    notes = (str(Note("rarer_levels_not_shown", {"levels": left_out})),) if left_out else ()
+    notes = asked.notes(table.notes)
+    if left_out:
+        notes += (str(Note("rarer_levels_not_shown", {"levels": left_out})),)
     return Groups(asked.quantity, _answers(asked, table, share[kept], asked.threshold), notes)
 
 
@@ -162,11 +191,12 @@ def turned(asked: ReportRequest, levels: Groups, best: Groups) -> str:
 
     It is the level not to treat that most of the best groups lie in, of those that are to be treated.
     """
-    codes = encode(asked.model.schema, [answer.query for answer in best.answers if answer.decision == TREAT])
+    treated = [answer.query for answer in best.answers if asked.decision(answer) == TREAT]
+    codes = encode(asked.model.schema, treated)
     inside = {
         level.name: len(lattice.matching_profiles(codes, encode(asked.model.schema, level.query)[0]))
         for level in levels.answers[1:]
-        if level.decision == NOT
+        if asked.decision(level) == NOT
     }
     name = max(inside, key=lambda level: inside[level], default="")
     return words.turned(name, inside[name], len(best.answers)) if name and inside[name] else ""
@@ -192,7 +222,7 @@ def doubts(asked: ReportRequest, among: Groups) -> Doubts:
     """The largest of the groups for which the decision is uncertain, and what to ask their people."""
     if among.refused:
         return Doubts(refused=among.refused)
-    open_ones = sorted((group for group in among.answers if group.decision == UNCERTAIN), key=_people)
+    open_ones = sorted((group for group in among.answers if asked.decision(group) == UNCERTAIN), key=_people)
     listed = tuple(_doubt(asked, group) for group in open_ones[:MOST_DOUBTS])
     more = len(open_ones) - len(listed)
     return Doubts(listed, (str(Note("smaller_groups_not_listed", {"groups": more})),) if more else ())
@@ -204,7 +234,7 @@ def _people(group: Answer) -> float:
 
 
 def _doubt(asked: ReportRequest, group: Answer) -> Doubt:
-    found = ask(asked.model, group.query, asked.threshold, quantity=asked.estimand)
+    found = ask(asked.model, group.query, asked.threshold, asked.cautious, asked.estimand)
     columns = found.columns()
     heads = ("covariate", "changes", "treat", "not", "uncertain")
     rows = zip(*(columns[head] for head in heads), strict=True)
@@ -260,9 +290,13 @@ def benefit(asked: ReportRequest, payoffs: Payoffs, cost: float) -> Benefit:
 
 
 def _answers(asked: ReportRequest, table: BoundTable, share: FloatArray, threshold: float | None) -> tuple[Answer, ...]:
-    """The rows of a table; with a threshold, they are decided on."""
-    decision = np.full(len(table), "") if threshold is None else decided(table, threshold).decision
-    columns = table.columns({"share": plain_numbers(share), "decision": [str(word) for word in decision]})
+    """The rows of a table; with a threshold, they are decided on if anything is."""
+    undecided = [""] * len(table)
+    decisions: dict[str, Any] = {"decision": undecided, "decision_cautious": undecided}
+    if threshold is not None and asked.decides:
+        found = decided(table, threshold)
+        decisions = {name: [str(word) for word in getattr(found, name)] for name in decisions}
+    columns = table.columns({"share": plain_numbers(share), **decisions})
     rows = zip(*columns.values(), strict=True)
     codes = encode(asked.model.schema, list(table.queries))
     named = zip((dict(zip(columns, row, strict=True)) for row in rows), codes, strict=True)

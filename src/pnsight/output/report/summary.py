@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import date
 from typing import Any
 
@@ -11,16 +11,20 @@ from pnsight._text import in_utf8
 from pnsight._version import __version__
 from pnsight.data.schema import Covariate
 from pnsight.data.study import Study
+from pnsight.decisions import answering_model
 from pnsight.diagnostics import check
 from pnsight.errors import OutputError, PnsightError, QueryError
-from pnsight.estimands.estimand import EstimandLike
+from pnsight.estimands.estimand import Estimand, EstimandLike
 from pnsight.estimands.payoffs import Payoffs, PayoffsLike
 from pnsight.estimands.quantities import PNS
 from pnsight.models import Model
 from pnsight.models.suppression import suppress
+from pnsight.notes import Note
+from pnsight.output.about_answers import FEW_ROWS, people_averaged
 from pnsight.output.report import sections, words
 from pnsight.output.report.data import Checked, Data, Described, Fitted, Part, Summary
 from pnsight.output.report.date import today
+from pnsight.output.tables_verdict import TablesVerdict
 
 TOP = 10
 """Groups that a ranking lists unless another number is asked for."""
@@ -48,6 +52,8 @@ def summarise(
     progress: Progress = no_progress,
     made: date | None = None,
     quantity: EstimandLike = None,
+    trial_alone: bool = False,
+    cautious: bool = True,
 ) -> Summary:
     """All that a report says.
 
@@ -74,6 +80,11 @@ def summarise(
     quantity
         What to rank and decide on: an `Estimand`, or a quantity or its name; by default PNS, or what the model was
         fitted for if it knows nothing else.
+    trial_alone
+        Whether to go by the experiment alone; an `Estimand` brings its own answer.
+    cautious
+        Whether decisions need the whole interval of the bound to agree, where the model gives intervals; otherwise they
+        go by the bounds alone.
 
     Returns
     -------
@@ -85,15 +96,19 @@ def summarise(
         raise OutputError(f"the title {title!r} is not in UTF-8; give one that is.")
     day = made or today()
     shown = model if min_cell is None else suppress(model, min_cell)
-    estimand = shown.estimand(quantity or default_quantity(model), level=level)
-    asked = sections.ReportRequest(shown, estimand, threshold, top)
+    estimand = shown.estimand(quantity or default_quantity(model), level=level, trial_alone=trial_alone)
+    alone = estimand.trial_alone and model.study.observational is not None
+    shown, model = (answering_model(each, estimand) for each in (shown, model))
+    estimand = replace(estimand, trial_alone=False)
+    progress(0, len(STAGES), STAGES[0])
+    checked, undecided = _checked(model)
+    careful = cautious and shown.capabilities.intervals
+    asked = sections.ReportRequest(shown, estimand, threshold, top, careful, decides=not undecided)
 
     def stage(k: int) -> sections.ReportRequest:
         progress(k, len(STAGES), STAGES[k])
         return asked
 
-    stage(0)
-    checked = _checked(model.study)
     everyone = sections.everyone(stage(1))
     levels = sections.levels(stage(2))
     best, harmed = sections.benefiting(stage(3)), sections.harmed(stage(4))
@@ -109,6 +124,13 @@ def summarise(
         threshold=threshold,
         about_threshold=words.about_threshold(threshold),
         level=estimand.level if asked.has_intervals else None,
+        rule=words.rule(threshold, estimand.level if careful else None),
+        cautious=careful,
+        undecided=undecided,
+        few_rows=FEW_ROWS,
+        population=_population(shown, estimand),
+        warnings=tuple(map(str, shown.warnings)),
+        trial_alone=alone,
         caveats=tuple(map(str, shown.caveats)),
         data=_data(shown.study),
         model=Fitted(shown.name, shown.method, dict(shown.parameters()), shown.explain()),
@@ -123,7 +145,7 @@ def summarise(
         doubts=doubts,
         gains=gains,
         benefit=benefit,
-        bounds=(words.BOUNDS, *((words.EXPERIMENT_ALONE,) if shown.study.observational is None else ())),
+        bounds=(words.BOUNDS, *_from_the_experiment(shown, alone)),
         assumed=words.ASSUMED,
         citations=words.CITATIONS,
     )
@@ -160,13 +182,30 @@ def _described(covariate: Covariate) -> Described:
     return Described(covariate.name, covariate.levels, covariate.edges, covariate.rare_levels)
 
 
-def _checked(study: Study) -> Checked:
+def _from_the_experiment(model: Model, not_used: bool) -> tuple[str, ...]:
+    """What follows where the experiment answers alone, because there is no other table or it is not used."""
+    if model.study.observational is not None:
+        return ()
+    return (words.NOT_USED if not_used else words.EXPERIMENT_ALONE,)
+
+
+def _population(model: Model, estimand: Estimand) -> str:
+    """Whom answers are about, in words; nothing where they are about complete profiles only."""
+    people = people_averaged(model, estimand)
+    return "" if people is None else str(Note("people_averaged", {"population": people}))
+
+
+def _checked(model: Model) -> tuple[Checked, str]:
+    """What was found about the tables, and why nothing is decided from them if nothing is."""
     try:
-        found = check(study)
+        found = check(model.study)
     except PnsightError as error:
-        return Checked(False, "The tables could not be checked.", (), str(error))
-    parts = tuple(Part(name, verdict.status, verdict.text) for name, verdict in found.verdicts.items())
-    summary = found.summary
-    if study.withheld is not None:
+        verdict = TablesVerdict(refused=str(error))
+        return Checked(False, verdict.words, verdict.reasons, (), verdict.refused), verdict.undecided
+    withheld = model.study.withheld is not None
+    verdict = TablesVerdict.of_model(model) if withheld else TablesVerdict.of_check(found)
+    summary = verdict.reasons
+    if withheld:
         summary += " Small counts were taken out before, which can make tables look different that are not."
-    return Checked(found.ok, summary, parts, "")
+    parts = tuple(Part(name, part.status, part.text) for name, part in found.verdicts.items())
+    return Checked(not verdict.failed, verdict.words, summary, parts, ""), verdict.undecided

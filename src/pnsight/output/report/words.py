@@ -18,6 +18,17 @@ EXPERIMENT_ALONE = (
     "There is no observational table, so the bounds come from the experiment alone. They are wider, and there are none "
     "on quantities that ask about people who chose their treatment."
 )
+NOT_USED = EXPERIMENT_ALONE.replace("There is no observational table", "The observational table is not used")
+TRIAL_ALONE = (
+    "This report goes by the experiment alone, and is about its people. The observational table is not used, which "
+    "leaves out what those who chose their treatment show."
+)
+CONTRADICTED = "The tables contradict each other beyond chance: no population fits both."
+WHAT_TO_DO = (
+    "Find out why the tables differ: do they describe the same people, and do their columns mean the same? Until then "
+    "go by the trial alone: pnsight report --trial-alone."
+)
+BY_BOUNDS = "This model gives no intervals, so decisions go by the bounds alone and do not say how sure they are."
 ASSUMED = (
     "Treatment in the experimental table was randomised, in each profile.",
     "Both tables describe the same population, or populations in which people of the same profile are alike.",
@@ -53,6 +64,20 @@ def about_threshold(threshold: float) -> str:
         "for the treatment to be worth what it costs, its side effects and its trouble; those who answer for these set "
         "it."
     )
+
+
+def rule(threshold: float, level: float | None) -> str:
+    """When a group is treated; with a level, the whole interval of the bound has to agree."""
+    plain = (
+        f"Treat where the lower bound is at least {threshold:g}, do not where the upper bound is below it; in between "
+        "the tables cannot tell."
+    )
+    return plain if level is None else f"{plain} The whole {100 * level:.4g}% interval of the bound has to agree."
+
+
+def by_trial(sentence: str) -> str:
+    """What the experiment alone says, where there is no answer from both tables."""
+    return f"By the trial alone: {sentence[:1].lower()}{sentence[1:]}"
 
 
 def turned(level: str, inside: int, best: int) -> str:

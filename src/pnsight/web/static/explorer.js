@@ -85,6 +85,13 @@ function remember(query, step = false) {
   tellAddress();
 }
 
+/** Load the page anew where other tables are to answer: what stands at its head is about those. */
+function anotherTable(form, event) {
+  if (event.target.name !== "trial_alone") return false;
+  location.search = saidBy(form);
+  return true;
+}
+
 /** Say what the quantity that is chosen means. */
 function tellMeaning() {
   page("#meaning").textContent = page("#quantity").selectedOptions[0].dataset.meaning;
@@ -146,7 +153,8 @@ function explore(form) {
   function summarise() {
     const decision = page("#answer .decision");
     const bounds = [...document.querySelectorAll("#answer .numbers tbody tr:first-child b")].map((end) => end.textContent);
-    page("#summary").replaceChildren(...(decision?.cloneNode(true).childNodes ?? []), ` ${bounds.join(" to ")}`);
+    const known = bounds.length && bounds[0] !== "–";
+    page("#summary").replaceChildren(...(decision?.cloneNode(true).childNodes ?? []), known ? ` ${bounds.join(" to ")}` : "");
   }
 
   /** Advice is about an answer: without one it goes. */
@@ -185,7 +193,7 @@ function explore(form) {
     if (advice?.querySelector("[data-again]")) show(advice, form.dataset.advice + location.search);
   }
 
-  form.addEventListener("change", (event) => soon(0, event.target.type !== "number"));
+  form.addEventListener("change", (event) => anotherTable(form, event) || soon(0, event.target.type !== "number"));
   form.addEventListener("input", (event) => {
     if (event.target.type === "number") soon(300, false);
   });
@@ -275,6 +283,7 @@ function live(form) {
   });
   if (!posted) {
     form.addEventListener("change", (event) => {
+      if (anotherTable(form, event)) return;
       agree(event.target);
       later(send, 0, form);
     });

@@ -14,7 +14,7 @@ from pnsight.estimands.resolve import OK
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import State
 from pnsight.web.views.format import NOTHING, number
-from pnsight.web.words import Sign, signs
+from pnsight.web.words import Sign, sign_of, signs
 from pnsight.wording import capitalised
 
 
@@ -111,7 +111,7 @@ def _level(explorer: Explorer, state: State, found: Questions, row: int) -> Leve
     return Level(
         found.level[row],
         NOTHING if math.isnan(probability) else percent(probability),
-        signs(answers.quantity)[str(found.after.decision[row])],
+        sign_of(answers.quantity, str(found.after.decision[row]), str(answers.status[row])),
         ends if answers.status[row] == OK else str(answers.status[row]),
         explorer.reader.write(state),
     )

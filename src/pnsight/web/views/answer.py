@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pnsight._text import count_text
 from pnsight.data.schema import OPEN
-from pnsight.decisions import NONE, Decisions
+from pnsight.decisions import Decisions
 from pnsight.errors import PnsightError
 from pnsight.estimands.resolve import OK
 from pnsight.notes import sentences
-from pnsight.queries.bound_table import BoundTable
+from pnsight.output.about_answers import RESTS_ON
+from pnsight.queries.bound_table import CONTRADICTED, BoundTable
 from pnsight.web.bounds_chart import Bar, drawn
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import State
-from pnsight.web.views.describe_question import asked, confidence
+from pnsight.web.views.describe_question import asked, confidence, population_words, told_beside
 from pnsight.web.views.format import NOTHING, number
 from pnsight.web.views.small_counts import caveat, share_words
-from pnsight.web.words import NO_ANSWER, Sign, signs
+from pnsight.web.words import NO_ANSWER, Sign, sign_of
 from pnsight.wording import capitalised, sentence
 
 
@@ -41,6 +42,7 @@ class Line:
     upper: End
     experimental: str
     observational: str
+    basis: str
 
 
 @dataclass(frozen=True)
@@ -54,16 +56,23 @@ class Known:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to one state."""
+    """The answer to one state.
+
+    `go_on` is the address of the same question to the trial alone, where the tables contradict each other; `value` the
+    interval of the quantity itself.
+    """
 
     sign: Sign
     reason: str
     said: str
+    go_on: str
     known: Sequence[Known]
     share: str
+    population: str
     lines: Sequence[Line]
     bar: Bar
     level: str
+    value: str
     threshold: str
     quantity: str
     caveat: str
@@ -76,24 +85,33 @@ def answer(explorer: Explorer, state: State) -> Answer:
     """The answer to a state, beside that for everyone."""
     found, everyone = explorer.decision(state), _everyone(explorer, state)
     quantity = state.options.estimand.quantity
-    sign, reason = signs(found.answers.quantity)[str(found.decision[0])], _reason(found, quantity.label)
+    status = str(found.answers.status[0])
+    sign = sign_of(found.answers.quantity, str(found.decision[0]), status)
+    undecided = explorer.undecided(state.options.estimand) if status == OK else ""
+    reason = undecided or _reason(found, quantity.label)
     known = _known(explorer, state)
-    lines = [_line("These people" if known else "Everyone", found.answers, explorer)]
+    who = "These people" if known else "Everyone"
+    model = explorer.answering(state.options.estimand)
+    alone = model.study.observational is None
+    lines = [_line(who, found.answers, alone), *_trial_line(found.answers)]
     if known and everyone is not None:
-        lines.append(_line("Everyone", everyone, explorer))
+        lines.append(_line("Everyone", everyone, alone))
     return Answer(
         sign,
         reason,
         f"{sign.words}. {reason}",
+        _go_on(explorer, state) if status == CONTRADICTED else "",
         known,
-        share_words(explorer.model, explorer.share(state)) if known else "",
+        share_words(model, explorer.share(state)) if known else "",
+        population_words(explorer, state.options),
         lines,
         drawn(found.answers, everyone if known else None, state.options, found.threshold),
         "" if found.answers.level is None else confidence(found.answers.level),
+        _value(found.answers),
         f"{found.threshold:g}",
         quantity.label,
-        caveat(explorer.model, found.answers),
-        sentences(found.answers.notes, "page"),
+        caveat(model, found.answers),
+        sentences(told_beside(explorer, found.answers.notes), "page"),
         asked(explorer, state.options),
         explorer.reader.write(state),
     )
@@ -110,7 +128,7 @@ def _everyone(explorer: Explorer, state: State) -> BoundTable | None:
 def _reason(found: Decisions, quantity: str) -> str:
     """Why this is the decision, in a sentence of its own."""
     status = str(found.answers.status[0])
-    if found.decision[0] == NONE and status != OK:
+    if status not in (OK, CONTRADICTED):
         return NO_ANSWER[status]
     reason = found.reason()
     return capitalised(sentence(reason.kind, {**reason.values, "quantity": quantity}, "page"))
@@ -129,14 +147,39 @@ def _known(explorer: Explorer, state: State) -> list[Known]:
     ]
 
 
-def _line(people: str, found: BoundTable, explorer: Explorer) -> Line:
-    alone = explorer.model.study.observational is None
+def _go_on(explorer: Explorer, state: State) -> str:
+    """The address of the same question to the trial alone; empty for a model that cannot go by it."""
+    if not explorer.ability.trial_alone:
+        return ""
+    alone = replace(state.options.estimand, trial_alone=True, population=None)
+    return explorer.reader.write(replace(state, options=replace(state.options, estimand=alone)))
+
+
+def _trial_line(found: BoundTable) -> list[Line]:
+    """What the trial alone says, where there is no answer from both tables."""
+    lower, upper = found.trial_lower, found.trial_upper
+    if lower is None or upper is None or math.isnan(lower[0]):
+        return []
+    low, high = (End(number(float(end[0])), "") for end in (lower, upper))
+    return [Line("Trial alone", low, high, count_text(float(found.support_experimental[0])), NOTHING, NOTHING)]
+
+
+def _value(found: BoundTable) -> str:
+    """The interval of the quantity itself, if there is one."""
+    low, high = found.value_low, found.value_high
+    if low is None or high is None or math.isnan(low[0]):
+        return ""
+    return f"{number(float(low[0]))} to {number(float(high[0]))}"
+
+
+def _line(people: str, found: BoundTable, alone: bool) -> Line:
     return Line(
         people,
         _end(found, "lower"),
         _end(found, "upper"),
         count_text(float(found.support_experimental[0])),
         NOTHING if alone else count_text(float(found.support_observational[0])),
+        "" if found.basis is None else RESTS_ON[str(found.basis[0])],
     )
 
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 
 from pnsight.estimands.payoffs import Payoffs
+from pnsight.notes import Note
+from pnsight.output.about_answers import people_averaged
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import Options
-from pnsight.web.words import PEOPLE, assumption_words
-from pnsight.wording import sentence
+from pnsight.web.words import assumption_words
+from pnsight.wording import capitalised, sentence
+
+CAUTIOUS = "Cautious: decided only where the whole interval agrees."
+PLAIN = "Plain: decided by the bounds alone."
 
 
 def asked(explorer: Explorer, options: Options) -> tuple[str, ...]:
@@ -20,14 +26,29 @@ def asked(explorer: Explorer, options: Options) -> tuple[str, ...]:
         said.append(f"{_payoffs(estimand.payoffs)}.")
     if explorer.ability.intervals:
         said.append(f"Intervals: {confidence(estimand.level)}.")
-    if options.cautious:
-        said.append("Cautious: decided only where the whole interval agrees.")
+        said.append(CAUTIOUS if options.cautious else PLAIN)
     said += [f"Assumed, {name}: {assumption_words()[name]}" for name in estimand.assume]
     if estimand.refine != "none":
         said.append("Refined: every profile bounded first, then averaged.")
-    if estimand.population:
-        said.append(f"Averaged over the people of {PEOPLE[estimand.population]}.")
+    if estimand.trial_alone:
+        said.append("From the trial alone.")
     return tuple(said)
+
+
+def population_words(explorer: Explorer, options: Options) -> str:
+    """Whose people an answer is about; empty where a note says so, or nobody is averaged over."""
+    people = people_averaged(explorer.model, options.estimand)
+    if people is None or options.estimand.trial_alone:
+        return ""
+    return f"{capitalised(sentence('people_averaged', {'population': people}, 'page'))}."
+
+
+def told_beside(explorer: Explorer, notes: Sequence[Note]) -> list[Note]:
+    """Notes to be read beside answers: not the model's warnings, which every page has at its head.
+
+    That answers are contradicted is said of each of them.
+    """
+    return [note for note in notes if note not in explorer.model.warnings and note.kind != "answers_contradicted"]
 
 
 def _payoffs(payoffs: Payoffs) -> str:

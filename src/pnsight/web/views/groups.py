@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from pnsight._text import count_text, percent
-from pnsight.decisions import Ranking, decided
+from pnsight.decisions import Ranking
+from pnsight.output.about_answers import RESTS_ON
 from pnsight.queries.query import encode
 from pnsight.web.bounds_chart import Scale, Strip
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import Options, State
 from pnsight.web.views.format import described, number
-from pnsight.web.words import Sign, signs
+from pnsight.web.views.small_counts import few
+from pnsight.web.words import Sign, sign_of
 
 _ENDS = ("lower", "upper")
 _ROWS = ("support_experimental", "support_observational")
@@ -29,6 +31,8 @@ class Group:
     terms: tuple[str, ...]
     address: str
     sign: Sign
+    few: bool
+    basis: str
     strip: Strip | None
     numbers: dict[str, float]
     shown: dict[str, str]
@@ -47,10 +51,20 @@ class Group:
 def groups(explorer: Explorer, found: Ranking, options: Options) -> list[Group]:
     """The subpopulations of a ranking, in its order."""
     codes = encode(explorer.schema, list(found.answers.queries))
-    decision = decided(found.answers, options.threshold, options.cautious).decision
-    scale, columns, shown = Scale.of(options), found.columns(), signs(options.estimand.quantity.name)
+    decision = explorer.decided(found.answers, options).decision
+    scale, columns, name = Scale.of(options), found.columns(), options.estimand.quantity.name
+    rare = few(explorer.answering(options.estimand), found.answers)
     return [
-        _group(explorer, State(tuple(map(int, query)), options), found, columns, row, shown[str(decision[row])], scale)
+        _group(
+            explorer,
+            State(tuple(map(int, query)), options),
+            found,
+            columns,
+            row,
+            sign_of(name, str(decision[row]), str(found.answers.status[row])),
+            bool(rare[row]),
+            scale,
+        )
         for row, query in enumerate(codes)
     ]
 
@@ -62,6 +76,7 @@ def _group(
     columns: dict[str, list[Any]],
     row: int,
     sign: Sign,
+    rare: bool,
     scale: Scale,
 ) -> Group:
     numbers = {name: _or_nan(columns[name][row]) for name in ("share", "lower", "upper", *_ROWS)}
@@ -77,6 +92,8 @@ def _group(
         described(explorer.schema, state),
         explorer.reader.write(state),
         sign,
+        rare,
+        RESTS_ON[columns["basis"][row]],
         scale.strip(found.answers, row),
         numbers,
         shown,

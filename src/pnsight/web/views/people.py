@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from pnsight._text import count_text, number_of
 from pnsight.decisions import Decisions
@@ -11,12 +13,17 @@ from pnsight.estimands.quantities import find_quantity
 from pnsight.estimands.resolve import OK
 from pnsight.models import Model
 from pnsight.notes import Note, sentences
+from pnsight.output.about_answers import RESTS_ON
+from pnsight.queries.bound_table import EXTRAPOLATED, BoundTable
+from pnsight.web.explorer import Explorer
 from pnsight.web.people import People
-from pnsight.web.views.describe_question import confidence
+from pnsight.web.state import Options
+from pnsight.web.views.describe_question import confidence, population_words, told_beside
 from pnsight.web.views.format import NOTHING, number
 from pnsight.web.views.groups import interval
-from pnsight.web.views.small_counts import caveat_of_many
-from pnsight.web.words import NO_ANSWER, Sign, decides, signs
+from pnsight.web.views.small_counts import caveat_of_many, few
+from pnsight.web.words import NO_ANSWER, NO_DECISION, Sign, decides, sign_of, signs
+from pnsight.wording import capitalised
 
 SHOWN = 100
 """Rows that the page shows."""
@@ -46,23 +53,40 @@ class Result:
     more: str
 
 
-def shown(model: Model, found: People) -> Result:
+def result(explorer: Explorer, found: People, options: Options) -> Result:
     """What the page shows of the decisions."""
-    known, answers = signs(found.found.answers.quantity), found.found.answers
-    decisions = [str(word) for word in found.found.decision]
-    more = len(decisions) - SHOWN
-    kept = (Note("columns_kept", {"columns": found.unused}),) if found.unused else ()
-    few = caveat_of_many(model, answers)
-    alone = model.study.observational is None
+    answers, model = found.found.answers, explorer.answering(options.estimand)
+    rows = zip(found.found.decision, answers.status, strict=True)
+    shown = [sign_of(answers.quantity, str(word), str(status)) for word, status in rows]
+    every = (*signs(answers.quantity).values(), NO_DECISION)
+    more = len(shown) - SHOWN
+    heads = _heads(model, answers)
+    rare = few(model, answers)
     return Result(
-        f"{number_of(len(decisions), 'decision')}: {_rule(found.found)}",
-        [(sign, f"{decisions.count(word):,}") for word, sign in known.items() if word in decisions],
-        [*sentences(answers.notes, "page"), *([few] if few else []), *sentences(kept, "page")],
+        f"{number_of(len(shown), 'decision')}: {_rule(found.found)}",
+        [(sign, f"{shown.count(sign):,}") for sign in every if sign in shown],
+        _notes(explorer, model, found, options),
         list(found.given),
-        ["At least", "At most", "Rows in experiment", *([] if alone else ["Rows observed"])],
-        [_row(found, row, known[word], alone) for row, word in enumerate(decisions[:SHOWN])],
+        ["At least", "At most", *heads.values()],
+        [_row(found, row, sign, heads, bool(rare[row])) for row, sign in enumerate(shown[:SHOWN])],
         f"and {number_of(more, 'more row')}: download them all as CSV." if more > 0 else "",
     )
+
+
+def _heads(model: Model, answers: BoundTable) -> dict[str, str]:
+    """Columns that are shown after the bounds, with their titles: those that there is something in."""
+    observed = {} if model.study.observational is None else {"support_observational": "Rows observed"}
+    based = {"basis": "Rests on"} if answers.basis is not None and (answers.basis != "").any() else {}
+    return {"support_experimental": "Rows in experiment", **observed, **based}
+
+
+def _notes(explorer: Explorer, model: Model, found: People, options: Options) -> list[str]:
+    """What to know before one reads the decisions."""
+    kept = (Note("columns_kept", {"columns": found.unused}),) if found.unused else ()
+    undecided = explorer.undecided(options.estimand)
+    before = (undecided, population_words(explorer, options), caveat_of_many(model, found.found.answers))
+    notes = [*told_beside(explorer, found.found.answers.notes), *kept]
+    return [*filter(None, before), *sentences(notes, "page")]
 
 
 def _rule(found: Decisions) -> str:
@@ -73,15 +97,29 @@ def _rule(found: Decisions) -> str:
     return f"{then} {find_quantity(quantity).label} is at least {found.threshold:g}{sure}"
 
 
-def _row(found: People, row: int, sign: Sign, alone: bool) -> Row:
+def _row(found: People, row: int, sign: Sign, heads: Mapping[str, str], rare: bool) -> Row:
     answers, columns = found.found.answers, found.columns
-    support = [answers.support_experimental, *([] if alone else [answers.support_observational])]
-    status = str(answers.status[row])
+    status, basis = str(answers.status[row]), str(columns["basis"][row])
     ends = [(float(getattr(answers, end)[row]), end) for end in ("lower", "upper")]
     return Row(
         [values[row] for values in found.given.values()],
         sign,
-        "" if status == OK else NO_ANSWER[status],
+        _why(status, basis, _by_trial(answers, row), rare),
         [(number(value), interval(columns, end, row)) if status == OK else (NOTHING, "") for value, end in ends],
-        [count_text(float(rows[row])) for rows in support],
+        [RESTS_ON[basis] if name == "basis" else count_text(float(columns[name][row])) for name in heads],
     )
+
+
+def _why(status: str, basis: str, by_trial: str, rare: bool) -> str:
+    """Why there is no decision, or what to be careful about in one."""
+    if status != OK:
+        return f"{NO_ANSWER[status]}{by_trial}"
+    return f"{capitalised(RESTS_ON[basis])}." if basis == EXTRAPOLATED else "Few rows." if rare else ""
+
+
+def _by_trial(answers: BoundTable, row: int) -> str:
+    """What the trial alone says, where there is no answer from both tables."""
+    lower, upper = answers.trial_lower, answers.trial_upper
+    if lower is None or upper is None or np.isnan(lower[row]):
+        return ""
+    return f" By the trial alone {number(float(lower[row]))} to {number(float(upper[row]))}."

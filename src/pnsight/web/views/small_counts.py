@@ -8,8 +8,8 @@ import numpy.typing as npt
 from pnsight._text import count_text, number_of, percent
 from pnsight.estimands.resolve import OK
 from pnsight.models import Model
+from pnsight.output.about_answers import FEW_ROWS
 from pnsight.queries.bound_table import BoundTable
-from pnsight.web.words import FEW_ROWS
 
 _RARE = 0.01
 _RAREST = 1e-9
