@@ -60,7 +60,8 @@ def seeds(fits: int = 10) -> None:
         queries = ["", *(f"z{j}=1" for j in range(1, 11)), *(f"z{j}=0,z{j + 1}=1" for j in range(1, 10))]
         exact = [",".join(f"z{j + 1}={code}" for j, code in enumerate(profile)) for profile in study.profiles[:20]]
         halves = np.array([_half_widths(study, [*queries, *exact], seed) for seed in range(fits)])
-        variation = halves.std(axis=0, ddof=1) / halves.mean(axis=0)
+        mean = halves.mean(axis=0)
+        variation = np.where(mean > 0, halves.std(axis=0, ddof=1) / np.where(mean > 0, mean, 1.0), 0.0)
         parts = {"everyone": slice(0, 1), "groups": slice(1, len(queries)), "exact": slice(len(queries), None)}
         lines.append(
             {"study": f"{name}, {trial:,} + {registry:,}"}
