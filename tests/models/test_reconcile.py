@@ -13,7 +13,7 @@ from pnsight.data.law import Law
 from pnsight.data.structure import EXPERIMENTAL
 from pnsight.data.two_by_two import TWO_BY_TWO
 from pnsight.estimands import incompatibility
-from pnsight.models.response_types.reconcile import Reconciled, reconcile, repeat_by_cell
+from pnsight.models.response_types.reconcile import Reconciled, reconcile
 from strategies import coherent_laws
 
 ALONE = TWO_BY_TWO.only([EXPERIMENTAL])
@@ -25,7 +25,7 @@ OWN = of_types(np.array([[8, 7, 2, 4, 6, 8, 1, 4.0]]) / 40).cells
 def counted(own, law, rows, error=0.05) -> Reconciled:
     """The model's law `law` against rows (queries, groups) that show the shares `own`."""
     rows = np.broadcast_to(np.asarray(rows, float), (len(law), 3))
-    residual = repeat_by_cell(rows, TWO_BY_TWO) * (own - law)
+    residual = TWO_BY_TWO.for_cells(rows) * (own - law)
     return reconcile(law, np.full((len(law), 3), error), rows, residual, TWO_BY_TWO)
 
 
@@ -38,7 +38,7 @@ def settings(draw):
         [draw(hnp.arrays(np.float64, (1, size), elements=st.integers(0, 20).map(float))) + 1e-9 for size in (2, 2, 4)],
         axis=1,
     )
-    own = counts / repeat_by_cell(TWO_BY_TWO.by_group(counts), TWO_BY_TWO)
+    own = counts / TWO_BY_TWO.for_cells(TWO_BY_TWO.by_group(counts))
     return own, law, rows, draw(st.sampled_from([0.0, 1e-3, 0.03, 0.1, 1.0]))
 
 
@@ -79,7 +79,7 @@ def test_a_law_between_the_models_and_the_rows(given):
     """Share by share, where it can be: what no population has is moved."""
     own, law, rows, error = given
     found = counted(own, law, rows, error)
-    by_cell = repeat_by_cell(found.own_weight, TWO_BY_TWO)
+    by_cell = TWO_BY_TWO.for_cells(found.own_weight)
     mean = (1 - by_cell) * law + by_cell * own
     possible = incompatibility(Law(TWO_BY_TWO, mean)) <= 1e-9
     np.testing.assert_allclose(found.law[possible], mean[possible], atol=1e-7)
@@ -108,14 +108,14 @@ def test_the_law_is_one_that_some_population_has(given):
 def test_the_shares_of_the_trial_are_not_moved_to_make_it_so(given):
     own, law, rows, error = given
     found = counted(own, law, rows, error)
-    by_cell = repeat_by_cell(found.own_weight, TWO_BY_TWO)
+    by_cell = TWO_BY_TWO.for_cells(found.own_weight)
     mean = (1 - by_cell) * law + by_cell * own
     np.testing.assert_allclose(found.law[:, TRIAL], mean[:, TRIAL], atol=1e-3)
 
 
 def test_an_experiment_alone_is_always_possible():
     rows = np.array([[1e6, 10.0]])
-    residual = repeat_by_cell(rows, ALONE) * (OWN - MODEL)[:, TRIAL]
+    residual = ALONE.for_cells(rows) * (OWN - MODEL)[:, TRIAL]
     found = reconcile(MODEL[:, TRIAL], np.full((1, 2), 0.05), rows, residual, ALONE)
     np.testing.assert_allclose(found.law[:, :2], OWN[:, :2], atol=1e-3)
     np.testing.assert_allclose(found.law[:, 2:], MODEL[:, 2:4], atol=1e-3)

@@ -101,7 +101,7 @@ class SamplingDesign:
 
     def cell_worth(self, structure: Structure) -> FloatArray:
         """What a counted row of each cell is worth, shape (cells,)."""
-        return np.repeat(self.row_worth, [len(group.cells) for group in structure.groups])
+        return structure.for_cells(np.array(self.row_worth))
 
     def without_folds(self) -> SamplingDesign:
         """The same design of other counts."""

@@ -170,6 +170,10 @@ class Structure:
         """Sums over the cells of each group, from (..., cells) to (..., groups)."""
         return self._summed(values, self.group_slices)
 
+    def for_cells(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Values of groups repeated for each of their cells, from (..., groups) to (..., cells)."""
+        return np.repeat(values, [len(group.cells) for group in self.groups], axis=-1)
+
     def by_table(self, values: FloatArray) -> FloatArray:
         """Sums over the cells of each table, from (..., cells) to (..., tables)."""
         return self._summed(values, [self.columns_of(table) for table in self.tables])

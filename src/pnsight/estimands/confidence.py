@@ -313,7 +313,7 @@ def _of_block(
         law = project_onto_assumptions(law, holding, error.rows_by_group)
     parts = [bounds.lower.coefficients, bounds.upper.coefficients, *([] if event is None else [event.coefficients])]
     used = structure.by_group(np.abs(np.concatenate(parts)).sum(axis=0)) > 0
-    unknown = np.isnan(law.cells) & np.repeat(used, [len(group.cells) for group in structure.groups])
+    unknown = np.isnan(law.cells) & structure.for_cells(used)
     known = error.known(used) & ~unknown.any(axis=1)
     filled = Law(structure, np.nan_to_num(law.cells))
     known &= found.conditioning_probability(filled) > _IMPOSSIBLE

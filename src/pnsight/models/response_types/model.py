@@ -35,7 +35,7 @@ from pnsight.models.response_types.fit import FitProcedure
 from pnsight.models.response_types.fit_summary import FitSummary, PlainSummary
 from pnsight.models.response_types.law_errors import draw_errors, hamming, mean_correlation
 from pnsight.models.response_types.marginalise import Marginaliser
-from pnsight.models.response_types.reconcile import Reconciled, reconcile, repeat_by_cell
+from pnsight.models.response_types.reconcile import Reconciled, reconcile
 from pnsight.models.response_types.replace_counts import CountReplacement, EmpiricalPart
 from pnsight.models.response_types.sampled_profiles import SampledProfiles
 from pnsight.notes import Note
@@ -322,7 +322,7 @@ class ResponseTypeModel(LawModel):
     def _rows_and_residuals(self) -> FloatArray:
         """Effective rows of each profile, and what they show beyond what the model says, shape (profiles, 2 cells)."""
         counts, structure = self.study.effective_counts, self.structure
-        expected = repeat_by_cell(structure.by_group(counts), structure) * self._profile_laws
+        expected = structure.for_cells(structure.by_group(counts)) * self._profile_laws
         return np.concatenate([counts, counts - expected], axis=1)
 
     @property

@@ -69,23 +69,17 @@ def reconcile(
     Laws that are as coherent as the model's.
     """
     model, sampling = np.maximum(error, _MIN_ERROR) ** 2, 1 / np.maximum(own_rows, _MIN_ERROR)
-    cells = repeat_by_cell(own_rows, structure)
+    cells = structure.for_cells(own_rows)
     beyond = np.divide(residual, cells, out=np.zeros_like(residual), where=cells > 0)
     spread = np.maximum(structure.by_group(law * (1 - law)), MIN_SPREAD)
     noticed = structure.by_group(beyond**2) / spread - _NOTICED_AT_SE**2 * sampling
     model = np.where(own_rows >= _MIN_NOTICED_ROWS, np.maximum(model, noticed), model)
     likely = _LIKELY_PART * model
     weight = np.where(own_rows > 0, likely**2 / (likely**2 + sampling**2), 0.0)
-    by_cell = repeat_by_cell(weight, structure)
+    by_cell = structure.for_cells(weight)
     mean = (1 - by_cell) * law + by_cell * np.clip(law + beyond, 0.0, 1.0)  # no share that the model has is lost
-    found = mean / repeat_by_cell(structure.by_group(mean), structure)
+    found = mean / structure.for_cells(structure.by_group(mean))
     return Reconciled(_possible(found, structure), 1 / np.minimum(model, sampling), weight)
-
-
-def repeat_by_cell(values: FloatArray, structure: Structure) -> FloatArray:
-    """Values of groups, shape (queries, groups), repeated for each of their cells, shape (queries, cells)."""
-    sizes = [len(group.cells) for group in structure.groups]
-    return np.repeat(values, sizes, axis=1)
 
 
 def _possible(law: FloatArray, structure: Structure) -> FloatArray:
