@@ -18,7 +18,7 @@ _MIN_PROBABILITY = 1e-12
 
 _MIN_SCALED = 1e-300
 
-_MAX_SWEEPS, _LAST_SWEEPS = 1000, 20
+_MAX_SWEEPS, _LAST_SWEEPS = 1000, 200
 """Most sweeps of proportional fitting over all groups of cells, and over those of the experiment in the end."""
 
 _MOVED = 1e-8
