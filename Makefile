@@ -3,12 +3,14 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 PLAIN := .venv/.plain
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
+# make test CONSTRAINTS=constraints/lowest.txt, or newest.txt, installs those versions into a new .venv.
+CONSTRAINTS ?=
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(addprefix --constraint ,$(CONSTRAINTS)) --editable
 # A worker for each core. Each begins with a run of neighbouring tests, so that what a file's tests share is mostly made
 # once, and one that has nothing left takes over some of another's.
 PYTEST := $(BIN)/pytest --numprocesses auto --dist worksteal
 
-.PHONY: demo test quick coverage check bench docs lint types layers docs-in-step wheel hooks clean
+.PHONY: demo test quick coverage check bench soak docs lint types layers docs-in-step constraints wheel hooks clean
 
 demo: $(PLAIN)
 	$(BIN)/pnsight demo
@@ -30,6 +32,7 @@ check: lint types layers docs-in-step
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python .ci/constraints.py --check
 
 types: $(STAMP)
 	$(BIN)/mypy
@@ -47,6 +50,14 @@ bench: $(STAMP)
 	$(BIN)/python experiments/benchmarks/check_power.py
 	$(BIN)/pnsight bench run --preset baseline --results .bench
 	$(BIN)/pnsight bench show --results .bench
+
+# What the fault tests do, for longer: writers killed at random points, every bit of a model flipped, and so on.
+soak: $(STAMP)
+	$(BIN)/python experiments/benchmarks/soak.py
+
+# Versions for installs that can be repeated: those of .venv, and the lowest that pyproject.toml allows.
+constraints: $(STAMP)
+	$(BIN)/python .ci/constraints.py
 
 # What would be published: the wheel holds the package and nothing else.
 wheel: $(STAMP)

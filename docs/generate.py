@@ -53,7 +53,12 @@ MODULES = (
 
 CONSTANTS = {
     "estimands": ["pnsight.estimands.assumptions.ASSUMPTIONS", "pnsight.estimands.quantities.QUANTITIES"],
-    "simulation": ["pnsight.simulation.catalog.NAMES", "pnsight.simulation.random_populations.KINDS"],
+    "simulation": [
+        "pnsight.simulation.catalog.NAMES",
+        "pnsight.simulation.random_populations.KINDS",
+        "pnsight.simulation.random_trials.TRIAL_KINDS",
+        "pnsight.simulation.trials.TRIAL_NAMES",
+    ],
 }
 """Public constants of a package, by where they are defined: autodoc finds their text only there."""
 
@@ -156,6 +161,7 @@ PAGES: list[tuple[Path, Callable[[], str]]] = [
             DOCS / "check.md",
             DOCS / "deciding.md",
             DOCS / "report.md",
+            DOCS / "disclosure.md",
             DOCS / "explorer.md",
         )
     ),

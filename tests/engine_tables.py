@@ -48,8 +48,13 @@ def in_pieces(write):
     return written
 
 
+CONNECTIONS: list[duckdb.DuckDBPyConnection] = []
+"""Held for good: before DuckDB 1.5 a connection that nobody holds is closed, and its relations with it."""
+
+
 def as_relation(columns, path):
     connection = duckdb.connect()
+    CONNECTIONS.append(connection)
     connection.register("people", pyarrow.table(columns))
     return connection.table("people")
 

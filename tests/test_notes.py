@@ -56,6 +56,17 @@ SENTENCES = {
         {"column": "p"},
         "experimental rows are reweighted by column 'p', as if a fair coin had decided",
     ),
+    "other_versions": (
+        {
+            "others": [
+                {"library": "jax", "then": "0.6.0", "here": "0.7.1"},
+                {"library": "scipy", "then": "", "here": "2"},
+            ]
+        },
+        "this model was fitted with jax 0.6.0, scipy (not known) and is read with jax 0.7.1, scipy 2: its answers may "
+        "differ in their last digits, and those of a model fitted again to the same tables, with the same seed, by "
+        "some thousandths; install the versions that fitted it to get the same",
+    ),
     "fewer_bands": (
         {"covariate": "age", "found": 2, "wanted": 4},
         "age has 2 bands, not 4: many rows share a number",
@@ -76,24 +87,23 @@ SENTENCES = {
         {"table": "observational", "covariates": ["sex", "dose"]},
         "observational rows without sex, dose",
     ),
-    "few_rows_left_out": (
-        {
-            "reason": {"kind": "rows_without_treatment_or_outcome", "values": {"table": "experimental"}},
-            "min_cell": 10,
-        },
-        "experimental rows without treatment or outcome: fewer than 10 were left out",
-    ),
     "counts_withheld": (
-        {"min_cell": 5, "tables": [{"table": "experimental", "rows": 60.5, "profiles": 3}]},
-        "counts below 5 are withheld: 60.5 experimental rows of 3 profiles",
+        {"min_cell": 5, "tables": [{"table": "experimental", "rows": 60.0, "of": 1000.0}]},
+        "counts below 5 are withheld: about 60 of 1,000 experimental rows (6%)",
     ),
     "columns_kept": (
         {"columns": ["id", "ward"]},
         "columns that are not covariates, kept as they are: id, ward",
     ),
+    "edges_published": (
+        {"covariates": ["age", "income"]},
+        "bands of age, income were cut at quantiles, which are numbers that somebody has, and are in the model; give "
+        "the edges with --bands to publish none",
+    ),
     "people_with_counts_only": (
-        {},
-        "answers are about the people whose counts are left, who may respond otherwise than all",
+        {"share": 0.06},
+        "answers are about the people whose counts are left, who may respond otherwise than all: 6% of a table is "
+        "withheld; fewer or coarser covariates withhold less",
     ),
     "check_summary": (
         {"failed": ["coherence"], "warned": ["support"]},
@@ -304,7 +314,7 @@ SENTENCES = {
     "trial_alone": ({}, "from the experiment alone, and of its people: the observational table is not used"),
     "payoffs": (
         {"complier": 100, "always": -60, "never": 0, "defier": -140},
-        "payoffs: complier 100, always -60, never 0, defier -140",
+        "payoffs: helped 100, always -60, never 0, harmed -140",
     ),
     "refined": ({}, "refined: the average of the profiles' own bounds"),
     "no_experiment": (
@@ -438,6 +448,93 @@ SENTENCES = {
         {"rows": 1000, "change": -0.01},
         "if 1,000 rows from everyone were added instead: -0.010000",
     ),
+    "outcomes_kept": (
+        {"table": "experimental", "rows": 12.0, "how": "worst-case"},
+        "12 experimental rows without an outcome are kept as rows that may have any outcome at all, so that bounds "
+        "hold in the worst case",
+    ),
+    "rows_censored": (
+        {"table": "observational", "rows": 1200.0},
+        "1,200 observational rows were censored before the last horizon; that is taken to say nothing about when their "
+        "event comes, given their covariates",
+    ),
+    "outcomes_missing_by_arms": (
+        {"table": "experimental", "arms": [{"arm": "placebo", "share": 0.01}, {"arm": "high", "share": 0.12}]},
+        "in the experiment outcomes are missing for 1.0% of placebo, 12.0% of high, which chance does not explain. "
+        "Those who are left may respond otherwise than those who are missing; --missing-outcome worst-case allows for "
+        "that.",
+    ),
+    "outcomes_missing_allowed_for": (
+        {"share": 0.1},
+        "10.0% of outcomes are missing; the bounds hold whatever they are.",
+    ),
+    "compliance": (
+        {"arms": [{"arm": "placebo", "share": 0.0}, {"arm": "drug", "share": 0.25}]},
+        "another arm than the one assigned was taken by 0.0% of those assigned placebo, 25.0% of those assigned drug.",
+    ),
+    "compliance_by_covariate": (
+        {
+            "covariates": [
+                {
+                    "arm": "drug",
+                    "covariate": "age",
+                    "least": 0.1,
+                    "least_level": "old",
+                    "most": 0.4,
+                    "most_level": "young",
+                    "p_value": 0.001,
+                }
+            ]
+        },
+        "How many goes with age (drug: 10.0% at old to 40.0% at young).",
+    ),
+    "coding_not_checked": (
+        {},
+        "not looked at, as what a recoding would be is known of two arms and two outcomes only.",
+    ),
+    "instrument_invalid": (
+        {},
+        "no population fits the experiment: either the assigned arm matters by itself, beside what is taken, or it was "
+        "not assigned at random.",
+    ),
+    "answers_impossible": (
+        {"contradicted": 2, "of": 9},
+        "no answer for 2 of 9 groups asked about: no population fits the experiment",
+    ),
+    "assumption_impossible": (
+        {"assumed": ["one-sided"], "cells": ["D=1,Y=1|Z=0"], "rows": 3.0},
+        "assumed: one-sided (nobody takes the treatment who was not assigned to it). The tables contradict it: 3 rows "
+        "show D=1,Y=1|Z=0, which nobody would then. Leave the assumption out, or check how those rows are coded.",
+    ),
+    "arm_decision": (
+        {
+            "decision": "uncertain",
+            "between": ["low", "high"],
+            "quantity": "pns",
+            "reference": "placebo",
+            "threshold": 0.2,
+            "bounds": [{"arm": "low", "lower": 0.3, "upper": 0.5}, {"arm": "high", "lower": 0.4, "upper": 0.7}],
+        },
+        "uncertain between low and high (pns against placebo, which must reach 0.2: low 0.300 to 0.500, high 0.400 to "
+        "0.700).",
+    ),
+    "arms_counted": (
+        {"decisions": [{"decision": "arm:high", "queries": 3}, {"decision": "", "queries": 1}], "of": 4},
+        "4 decisions: arm:high 3, no answer 1",
+    ),
+    "contrast": ({"treated": "high", "reference": "placebo"}, "high against placebo"),
+    "horizon": ({"horizon": 90.0}, "at the horizon 90"),
+    "time_convention": (
+        {"horizon": 90.0},
+        "time gained until 90: the area between two curves that are straight between horizons, so that events within "
+        "an interval are taken to be spread evenly over it",
+    ),
+    "among_compliers": (
+        {"treated": "drug", "reference": "placebo"},
+        "among those who take drug if assigned to it, and placebo if assigned to that",
+    ),
+    "statement": ({"statement": "Y[high] == mild", "given": None}, "Y[high] == mild"),
+    "statement_given": ({"statement": "Y[high] == mild", "given": "X == low"}, "Y[high] == mild, given X == low"),
     "rarer_levels_not_shown": ({"levels": 20}, "20 rarer levels are not shown"),
     "smaller_groups_not_listed": ({"groups": 4}, "4 smaller ones are not listed"),
 }

@@ -27,8 +27,9 @@ from pnsight.data.study import Study
 from pnsight.data.two_by_two import TWO_BY_TWO
 from pnsight.errors import ModelError
 from pnsight.estimands import QUANTITIES, Estimand, Quantity, bounds, validate_fitted_quantity
-from pnsight.estimands.estimand import Ends
+from pnsight.estimands.compiled_ratio import Ends
 from pnsight.estimands.linear_program import lp_bounds
+from pnsight.estimands.quantities import known_quantities
 from pnsight.models.base import Capabilities, LawModel
 from pnsight.models.registry import MODELS
 from pnsight.output.report import as_plain, render, summarise
@@ -184,7 +185,7 @@ def test_the_json_interface_answers_a_new_quantity(quantity, assume, model):
 def test_the_json_interface_lists_a_new_quantity(quantity, model):
     app = create_app(model)
     described = app.openapi()["components"]["schemas"]["BoundsRequest"]["properties"]["quantity"]
-    assert described["anyOf"][0]["enum"] == list(QUANTITIES)
+    assert described["anyOf"][0]["enum"] == list(known_quantities())
     client = Client(app)
     assert quantity.name in client.get("/api/model").json()["quantities"]
     refused = client.post("/api/bounds", json={"quantity": "no such"})

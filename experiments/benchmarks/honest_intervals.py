@@ -1,8 +1,10 @@
 """What the intervals promise beside coverage on plain samples: contradictions, steadiness, weights and clusters.
 
-Run it with: python experiments/benchmarks/honest_intervals.py contradictions|seeds|weights|clusters|wide
+Run it with: python experiments/benchmarks/honest_intervals.py contradictions|trial|seeds|weights|clusters|wide
 
 contradictions  200 studies of coherent random populations: in how many is any answer marked as contradicted?
+trial           how far both tables together move what the trial says about its own people, and whether that is nearer
+                the truth than a fit to the trial alone; also with a registry that is wrong, but not beyond chance
 seeds           ten fits of one study with other seeds: how much do the half-widths of intervals vary?
 weights         random survey weights of mean one: coverage beside unweighted studies of the effective size
 clusters        trials randomised by household: coverage with and without saying so
@@ -14,7 +16,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -23,7 +25,9 @@ import pnsight
 from pnsight._text import format_table
 from pnsight._typing import FloatArray
 from pnsight.data.study import Study
+from pnsight.data.two_by_two import X0N, X0Y, XN, XY, Y_X, Y_X0
 from pnsight.queries import lattice
+from pnsight.queries.query import encode
 from pnsight.simulation import Population
 
 KINDS = ("index", "index-dependent", "interaction", "interaction-dependent", "tree", "tree-dependent")
@@ -33,7 +37,14 @@ STUDIES = (("mediator", 500, 2000), ("tree:401", 2000, 20_000), ("interaction:40
 
 def main() -> None:
     """Run one part."""
-    parts = {"contradictions": contradictions, "seeds": seeds, "weights": weights, "clusters": clusters, "wide": wide}
+    parts = {
+        "contradictions": contradictions,
+        "trial": trial,
+        "seeds": seeds,
+        "weights": weights,
+        "clusters": clusters,
+        "wide": wide,
+    }
     if sys.argv[1:2] and sys.argv[1] in parts:
         parts[sys.argv[1]]()
     else:
@@ -50,6 +61,67 @@ def contradictions(studies: int = 200) -> None:
         codes = lattice.all_queries(model.schema)
         marked += bool(model.contradicted(codes).any())
     print(f"{marked} of {studies} coherent studies have an answer marked as contradicted")
+
+
+def trial(studies: int = 18, rows: int = 700, registry: int = 16_000) -> None:
+    """P(y_x) and P(y_x') of the trial's people by both tables, beside what the trial's rows say and what is true."""
+    lines = []
+    for lost in (0.0, 0.05, 0.15):
+        every = [_trial_moves(number, rows, registry, lost) for number in range(studies)]
+        answered = [each for each in every if each is not None]
+        moved, both, alone = (np.abs(np.concatenate(part)) for part in zip(*answered, strict=True))
+        lines.append(
+            {
+                "registry's successes lost": f"{lost:.0%}",
+                "refused": f"{len(every) - len(answered)} of {len(every)}",
+                "moved (standard errors)": f"{moved.mean():.2f}",
+                "over 1.645": f"{(moved > 1.645).mean():.1%}",
+                "most": f"{moved.max():.2f}",
+                "error, both tables": f"{both.mean():.4f}",
+                "error, trial alone": f"{alone.mean():.4f}",
+            }
+        )
+    print(_table(lines))
+
+
+class _TrialMoves(NamedTuple):
+    """Of P(y_x) and P(y_x') of several groups: moves in standard errors, and the errors of two fits."""
+
+    moved: FloatArray
+    both_tables: FloatArray
+    trial_alone: FloatArray
+
+
+def _trial_moves(number: int, rows: int, registry: int, lost: float) -> _TrialMoves | None:
+    """For everyone and groups of one covariate of the trial's people; None where the tables are refused."""
+    population = pnsight.simulation.get(f"{KINDS[number % len(KINDS)]}:{400 + number}")
+    study = _lose_outcomes(population.sample(rows, registry, seed=number), lost, np.random.default_rng([number, 3]))
+    queries = ["", *(f"z{j}={level}" for j in range(1, 11) for level in (0, 1))]
+    both = pnsight.ResponseTypeModel(random_state=number, population="experimental").fit(study)
+    if both.contradicted(encode(study.schema, queries)).any():
+        return None
+    alone = pnsight.ResponseTypeModel(random_state=number).fit(study.with_tables(observational=None))
+    law, own, true = both.law(queries), pnsight.PlugIn().fit(study).law(queries), population.law(queries)
+    counted = study.structure.by_group(both.counts(encode(study.schema, queries)))
+    moved, errors, alone_errors = [], [], []
+    for arm, cell in enumerate((Y_X, Y_X0)):
+        share = own.p(cell)
+        error = np.sqrt(np.maximum(share * (1 - share), 0.5 / counted[:, arm]) / counted[:, arm])
+        moved.append((law.p(cell) - share) / error)
+        errors.append(law.p(cell) - true.p(cell))
+        alone_errors.append(alone.law(queries).p(cell) - true.p(cell))
+    return _TrialMoves(*map(np.concatenate, (moved, errors, alone_errors)))
+
+
+def _lose_outcomes(study: Study, share: float, rng: np.random.Generator) -> Study:
+    """The study with a share of the registry's successes recorded as failures."""
+    counts = study.counts.copy()
+    for success, failure in ((XY, XN), (X0Y, X0N)):
+        column, other = study.structure.column(success), study.structure.column(failure)
+        lost = rng.binomial(counts[:, column].astype(np.int64), share)
+        counts[:, column] -= lost
+        counts[:, other] += lost
+    return study.with_counts(counts)
 
 
 def seeds(fits: int = 10) -> None:

@@ -18,7 +18,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from pnsight._palette import BLACK, BLUE, DARK_GREY, GREEN, ORANGE, PURPLE, SKY, VERMILION
 from pnsight.output.plots.canvas import STYLE
-from pnsight.simulation import Population
+from pnsight.simulation import StructuralPopulation
 from pnsight_experiments.settings import PLAIN
 from pnsight_experiments.summary import Row, fits
 
@@ -140,7 +140,7 @@ def _curve_panel(axes: Axes, rows: Sequence[Row]) -> None:
     axes.axvline(kept["epoch"], color="black", linewidth=0.8, label="checkpoint kept")
 
 
-def diagram(population: Population) -> Figure:
+def diagram(population: StructuralPopulation) -> Figure:
     """The causal diagram of a population, from its arrows."""
     places = {"Z": (0.5, 1.0), "X": (0.0, 0.0), "Y": (1.0, 0.0), "M": (0.5, -0.5), "H": (0.5, 0.5)}
     nodes = dict.fromkeys(["Z", *(node for arrow in population.arrows for node in arrow)])

@@ -176,13 +176,13 @@ def _line(size: str, kind: str, rows: list[dict[str, str]]) -> dict[str, str]:
         return float(np.nanmean(values)) if not np.isnan(values).all() else float("nan")
 
     exact = np.array([(float(row["exact_lower"]) + float(row["exact_upper"])) / 2 for row in rows])
-    error = exact.std(ddof=1) / np.sqrt(len(exact)) if len(exact) > 1 else float("nan")
+    error = f" ± {exact.std(ddof=1) / np.sqrt(len(exact)):.1%}" if len(exact) > 1 else ""
     decided, wrong = (sum(int(row[name]) for row in rows) for name in ("decided", "wrong"))
     return {
         "rows": size,
         "population": kind,
         "samples": str(len(rows)),
-        "exact": f"{np.nanmean(exact):.1%} ± {error:.1%}",
+        "exact": f"{np.nanmean(exact):.1%}{error}",
         "all": f"{(mean('all_lower') + mean('all_upper')) / 2:.1%}",
         "exact width": f"{(mean('exact_lower_width') + mean('exact_upper_width')) / 2:.3f}",
         "all width": f"{(mean('all_lower_width') + mean('all_upper_width')) / 2:.3f}",

@@ -1,4 +1,8 @@
-"""Results on disk: one CSV line a row, appended in one write, so that a killed run loses nothing finished."""
+"""Results on disk: one CSV line a row, appended in one write, so that a killed run loses nothing finished.
+
+Whoever writes holds the folder's lock, so several runs may share a folder: what is unfinished at the end of a file is
+then what a killed run left, and never what another is about to finish.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +15,14 @@ import platform
 import shlex
 import sys
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from dataclasses import fields
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NoReturn
 
+from pnsight._locks import Lock, locked
 from pnsight._version import __version__
 from pnsight.errors import OutputError
 from pnsight_experiments.result_schemas import FITS, Sheet
@@ -60,20 +66,26 @@ class Results:
         """Note a new run and drop a line that a killed run left unfinished; gives the run's name."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._mend()
             started = datetime.now(UTC).isoformat(timespec="seconds")
             run = f"{started}-{os.getpid()}"
-            self._append("runs.jsonl", json.dumps({"run": run, "command": command, **environment()}) + "\n")
+            with self._locked():
+                self._mend()
+                self._append("runs.jsonl", json.dumps({"run": run, "command": command, **environment()}) + "\n")
         except OSError as error:
             raise OutputError(f"cannot write results to {str(self.folder)!r}: {error.strerror}.") from None
         return run
 
     def add(self, rows: Iterable[dict[str, Any]], run: str) -> None:
-        """Append the rows of one fit in one write."""
+        """Append the rows of one fit in one write, after whole lines."""
         buffer = io.StringIO()
         writer = csv.DictWriter(buffer, self.sheet.columns, lineterminator="\n", extrasaction="raise")
         writer.writerows({name: _cell(value) for name, value in {**row, "run": run}.items()} for row in rows)
-        self._append(self.path.name, buffer.getvalue())
+        with self._locked():
+            self._mend()
+            self._append(self.path.name, buffer.getvalue())
+
+    def _locked(self) -> AbstractContextManager[Lock]:
+        return locked(self.folder / ".lock")
 
     def _append(self, name: str, text: str) -> None:
         handle = os.open(self.folder / name, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)

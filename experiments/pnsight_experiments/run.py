@@ -11,6 +11,7 @@ from joblib import Parallel, delayed, parallel_config
 
 from pnsight._progress import Progress, no_progress
 from pnsight.errors import PnsightError
+from pnsight_experiments.parent_watch import end_with_parent
 from pnsight_experiments.result_schemas import Measure
 from pnsight_experiments.results import Results, command_line
 from pnsight_experiments.settings import Setting
@@ -71,7 +72,8 @@ def _one_thread() -> Iterator[None]:
 def _workers(backend: str, jobs: int) -> Iterator[None]:
     """Joblib's workers: processes of its own, or a Dask cluster on this machine."""
     if backend == "loky":
-        with parallel_config("loky", inner_max_num_threads=1):
+        watch = {"initializer": end_with_parent, "initargs": (os.getpid(),)}  # Dask's workers watch by themselves
+        with parallel_config("loky", inner_max_num_threads=1, **watch):
             yield
         return
     try:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from pnsight.data.study import Study
     from pnsight.decisions.planning import plan
     from pnsight.decisions.ranking import rank
-    from pnsight.decisions.rule import decide
     from pnsight.decisions.selection import select
     from pnsight.decisions.value_of_information import ask
+    from pnsight.decisions.which_arm import decide
     from pnsight.diagnostics import Check, check
     from pnsight.errors import PnsightError
     from pnsight.estimands.estimand import Estimand
@@ -46,7 +46,7 @@ __getattr__, __dir__, _ = lazy_loader.attach(
         "data.study": ["Study"],
         "decisions.planning": ["plan"],
         "decisions.ranking": ["rank"],
-        "decisions.rule": ["decide"],
+        "decisions.which_arm": ["decide"],
         "decisions.selection": ["select"],
         "decisions.value_of_information": ["ask"],
         "diagnostics": ["Check", "check"],

@@ -9,8 +9,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pnsight._foreign_text import as_spreadsheet_cell, printable_cell
+
 _ROUNDING = 1e-9  # sums of shares miss 1 by less
-_NUMBER = re.compile(r"|-?[\d,]*\.?\d+(e[-+]\d+)?%?")
+_NUMBER = re.compile(r"|-?(?:[\d,]*+\.\d++|[\d,]*+(?<=\d))(?:e[-+]\d++)?%?")  # nothing in it is tried twice
+_MAX_WRITTEN = 10**24
 
 
 def cell_text(value: Any) -> str:
@@ -37,8 +40,13 @@ def count_text(rows: float) -> str:
     return f"{rows:,.1f}".removesuffix(".0")
 
 
+def large_number(number: int) -> str:
+    """Format a whole number: in full, or as a power of ten where nobody would read it, as in ``about 10^954``."""
+    return f"{number:,}" if number < _MAX_WRITTEN else f"about 10^{round(math.log10(number))}"
+
+
 def format_table(columns: Mapping[str, Sequence[Any]]) -> str:
-    """Format columns as a text table, numbers aligned to the right and words to the left.
+    """Format columns as a text table, numbers aligned to the right and words to the left, control codes as escapes.
 
     Parameters
     ----------
@@ -55,7 +63,7 @@ def format_table(columns: Mapping[str, Sequence[Any]]) -> str:
 
 
 def _column_lines(name: str, values: Sequence[Any]) -> list[str]:
-    cells = [cell_text(value) for value in values]
+    name, *cells = (printable_cell(text) for text in (name, *map(cell_text, values)))
     width = max([len(name), *map(len, cells)])
     numeric = any(cells) and all(_NUMBER.fullmatch(cell) for cell in cells)
     place = str.rjust if numeric else str.ljust
@@ -63,11 +71,11 @@ def _column_lines(name: str, values: Sequence[Any]) -> list[str]:
 
 
 def csv_text(columns: Mapping[str, Sequence[Any]]) -> str:
-    """Format columns as comma-separated values, with a line of names first."""
+    """Format columns as comma-separated values, with a line of names first; no text in it becomes a formula."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
+    writer.writerow(map(as_spreadsheet_cell, columns))
+    writer.writerows(map(as_spreadsheet_cell, row) for row in zip(*columns.values(), strict=True))
     return buffer.getvalue()
 
 

@@ -69,6 +69,10 @@ def join_names(words: Iterable[str], most: int = 12) -> str:
     return f"{head} and {len(words) - most} more" if len(words) > most else head
 
 
+_LONGEST_MISSPELT = 200
+"""Characters of a word for which a suggestion is looked for: comparing long ones takes time that grows with both."""
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Suggestion for a misspelt word.
 
@@ -84,6 +88,8 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     str
         A sentence, after a space, with the nearest known word; empty if none is near.
     """
+    if len(word) > _LONGEST_MISSPELT:
+        return ""
     near = get_close_matches(word, list(known), n=1, cutoff=0.5)
     return f" Did you mean {near[0]!r}?" if near else ""
 

@@ -11,9 +11,13 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 import web_models
+from pnsight.web.limits import Limits
 from running import running
 
 expect.set_options(timeout=30_000)  # a busy machine is slow, which is no fault
+
+LIMITS = Limits(quick_workers=1, heavy_workers=1)
+"""As `pnsight serve` does, the servers compute in other processes, here in fewer."""
 
 QUIET = [
     *["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
@@ -41,7 +45,7 @@ def address() -> Iterator[Callable[[str], str]]:
 
         def of(name: str) -> str:
             if name not in known:
-                known[name] = servers.enter_context(running(web_models.EVERY[name]()))
+                known[name] = servers.enter_context(running(web_models.EVERY[name](), limits=LIMITS))
             return known[name]
 
         yield of

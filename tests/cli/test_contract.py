@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 
@@ -15,6 +16,8 @@ import pytest
 import pnsight
 from cases import write_csv, write_sexes
 from pnsight import simulation as populations
+from pnsight.cli.main import main
+from pnsight.data.reading import write
 
 ORACLE = ["query", "mass", "lower", "upper", "pns"]
 ANSWER = [
@@ -311,6 +314,32 @@ def test_the_same_seed_writes_the_same_bytes_and_another_seed_others(run, tmp_pa
         first, again, other = ((tmp_path / folder / name).read_bytes() for folder in ("first", "again", "other"))
         assert first == again
         assert first != other
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "whole"),
+    [(write, "_write", 0), (write, "_write", 1), (os, "replace", 0), (os, "replace", 1)],
+    ids=["first table", "second table", "first replacement", "second replacement"],
+)
+def test_an_interrupted_simulation_leaves_no_pair_of_different_seeds(owner, name, whole, run, tmp_path, monkeypatch):
+    arguments = ("simulate", "mediator", "--experimental", 300, "--observational", 200, "--out", tmp_path)
+    run(*arguments, "--seed", 1)
+    old = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    genuine, calls = getattr(owner, name), []
+
+    def interrupt(*given):
+        calls.append(given)
+        if len(calls) > whole:
+            raise KeyboardInterrupt
+        return genuine(*given)
+
+    monkeypatch.setattr(owner, name, interrupt)
+    with pytest.raises(SystemExit):
+        main([str(argument) for argument in (*arguments, "--seed", 2)])
+    left = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert set(left) <= set(old)
+    assert len({left[file] == old[file] for file in left}) == 1
+    assert (left == old) == (owner is write)
 
 
 def test_simulated_tables_are_the_librarys(run, tmp_path):

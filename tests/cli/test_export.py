@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
+from rare_people import RARE, rare_tables
+
 import pnsight
 
 
@@ -45,3 +49,50 @@ def test_the_model_is_not_replaced_by_its_own_export(model, attempt):
     assert ended.code == 2
     assert "is the model itself" in ended.err
     assert sorted((path.name, path.read_bytes()) for path in model.iterdir()) == before
+
+
+@pytest.fixture
+def tables(tmp_path):
+    """A trial and a registry in which a few people are of a rare town."""
+    for name, table in zip(("trial", "registry"), rare_tables(1), strict=True):
+        table.assign(age=range(len(table))).to_csv(tmp_path / f"{name}.csv", index=False)
+    roles = ["--treatment", "x", "--outcome", "y", "--model", "plug-in"]
+    return [tmp_path / "trial.csv", tmp_path / "registry.csv", *roles]
+
+
+def test_a_model_can_be_fitted_without_small_counts_at_once(tables, run, tmp_path):
+    ended = run("fit", *tables, "--covariates", "town,sex", "--min-cell", 10, "--out", tmp_path / "public")
+    assert "counts below 10 are withheld: about" in ended.err
+    assert "answers are about the people whose counts are left" in ended.err
+    found = pnsight.load(tmp_path / "public").study
+    assert not set(RARE) & set(found.schema.covariates[0].levels)
+    again = run("export", tmp_path / "public", "--min-cell", 5, "--out", tmp_path / "again")
+    assert "counts below 10 are withheld" in again.err
+    np.testing.assert_array_equal(pnsight.load(tmp_path / "again").study.counts, found.counts)
+
+
+def test_a_higher_limit_starts_from_all_rows(tables, run, attempt, tmp_path):
+    run("fit", *tables, "--covariates", "town,sex", "--min-cell", 10, "--out", tmp_path / "public")
+    ended = attempt("export", tmp_path / "public", "--min-cell", 20, "--out", tmp_path / "again")
+    assert ended.code == 2
+    assert "those below 10 already are" in ended.err
+
+
+def test_quantiles_are_said_to_be_published(tables, run, tmp_path):
+    how = ["--covariates", "age,sex", "--bands", "age=2", "--out", tmp_path / "public"]
+    assert "bands of age were cut at quantiles" in run("fit", *tables, *how, "--min-cell", 10).err
+    assert "cut at quantiles" not in run("fit", *tables, *how).err
+
+
+def test_weights_are_numbers_of_people_if_they_are_said_to_be(tables, run, attempt, tmp_path):
+    how = ["--covariates", "town", "--weight", "n", "--min-cell", 1000, "--out", tmp_path / "public"]
+    assert "nothing is left" in attempt("fit", *tables, *how).err
+    run("fit", *tables, *how, "--weight-is-people")
+    assert "no weight is given" in attempt("fit", *tables, "--weight-is-people", "--out", tmp_path / "other").err
+
+
+def test_where_nothing_is_left_nothing_is_written(model, attempt, tmp_path):
+    ended = attempt("export", model, "--min-cell", 2000, "--out", tmp_path / "public")
+    assert ended.code == 2
+    assert "nothing is left of the 3,000 experimental rows" in ended.err
+    assert not (tmp_path / "public").exists()

@@ -18,6 +18,7 @@ import pytest
 
 import pnsight
 from cases import write_csv
+from stored_models import write_sealed, write_unsealed
 
 FIT = "--treatment drug --outcome well --model plug-in --out new"
 WEIGHED = "--covariates sex --weight w"
@@ -143,18 +144,20 @@ def _models(folder, good):
     pnsight.save(pnsight.PlugIn().fit(people), folder / "banded")
     fit("trial", good)
     fit("wide", folder / "wide.csv", folder / "wide.csv")
-    for name in ("cut", "later", "first", "lacking", "arrayless", "short", "foreign"):
+    for name in ("cut", "later", "first", "lacking", "damaged", "arrayless", "short", "foreign"):
         shutil.copytree(folder / "model", folder / name)
     text = (folder / "model" / "model.json").read_text(encoding="utf-8")
     description = json.loads(text)
     (folder / "cut" / "model.json").write_text(text[:100])
     (folder / "later" / "model.json").write_text(json.dumps({**description, "format_version": 99}))
     (folder / "first" / "model.json").write_text(json.dumps({**description, "format_version": 1}))
-    (folder / "lacking" / "model.json").write_text(json.dumps({k: v for k, v in description.items() if k != "study"}))
+    write_sealed(folder / "lacking", {k: v for k, v in description.items() if k != "study"})
+    write_unsealed(folder / "damaged", {**description, "model": "plug-on"})
     (folder / "foreign" / "model.json").write_text('{"keras": 3}')
-    (folder / "arrayless" / description["arrays"]).unlink()
-    whole = (folder / "short" / description["arrays"]).read_bytes()
-    (folder / "short" / description["arrays"]).write_bytes(whole[:50])
+    arrays = description["arrays"]["file"]
+    (folder / "arrayless" / arrays).unlink()
+    whole = (folder / "short" / arrays).read_bytes()
+    (folder / "short" / arrays).write_bytes(whole[:50])
 
 
 MISTAKES = {
@@ -268,6 +271,7 @@ MISTAKES = {
         ["'age'", "'old'", "expected numbers"],
     ),
     "unknown kind of database": (f"fit oracle9i://me:secret@host/base::people {FIT}", ["oracle9i://me:***@host"]),
+    "URL in place of a model": ("query postgresql://me:a@hush@host/base::people", ["postgresql:/me:***@host/base"]),
     "database without its driver": (f"fit mysql+pymysql://me:secret@host/base::people {FIT}", ["pymysql", "***"]),
     "URL that is none": (f"fit postgresql://host:port/base::people {FIT}", ["postgresql://host", "URL"]),
     "treated value absent": (f"fit good.csv good.csv --treated yes {FIT}", ["'yes'", "0, 1"]),
@@ -340,11 +344,12 @@ MISTAKES = {
     "folder that is not a model": ("query empty_folder", ["'empty_folder'", "no model.json"]),
     "model of another program": ("query foreign", ["'foreign'", "not pnsight's"]),
     "model description cut short": ("query cut", ["'cut'", "model.json"]),
-    "model description lacking a part": ("query lacking", ["lacking"]),
+    "model description lacking a part": ("query lacking", ["lacking", "study is missing"]),
+    "model description damaged": ("query damaged", ["'damaged'", "digest", "fit the model again"]),
     "model of a later format": ("query later", ["'later'", "format 99", "fit the model again"]),
-    "model of the first format": ("query first", ["'first'", "format 1", "reads format 3", "fit the model again"]),
+    "model of the first format": ("query first", ["'first'", "format 1", "reads format 4", "fit the model again"]),
     "model without arrays": ("query arrayless", ["arrayless", "cannot be read"]),
-    "model arrays cut short": ("query short", ["short", "cannot be read"]),
+    "model arrays cut short": ("query short", ["short", "is damaged", "not those that were written"]),
     # options
     "unknown quantity": ("query model --quantity pxs", ["--quantity", "'pxs'"]),
     "unknown format": ("query model --format xlsx", ["--format", "'xlsx'"]),

@@ -26,7 +26,7 @@ def test_case_e_churn(churn, run):
         assert ends(row) == pytest.approx(expected, abs=5e-5)
     said = [
         "averaged over the people of the experimental table",
-        "payoffs: complier 100, always -60, never 0, defier -140",
+        "payoffs: helped 100, always -60, never 0, harmed -140",
     ]
     assert ended.err.splitlines() == ["bounds on benefit", *said]
 

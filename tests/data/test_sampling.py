@@ -21,12 +21,17 @@ from pnsight.data.two_by_two import EXPERIMENT_ALONE
 def rows_of(cell, weight=None, cluster=None, rows=None) -> SampledRows:
     """Rows of one profile."""
     n = len(cell)
+    found = np.ones(n) if rows is None else np.asarray(rows, float)
+    weights = np.ones(n) if weight is None else np.asarray(weight, float)
     return SampledRows(
         np.zeros(n, np.intp),
         np.asarray(cell, np.intp),
-        np.ones(n) if rows is None else np.asarray(rows, float),
-        np.ones(n) if weight is None else np.asarray(weight, float),
+        found,
+        weights,
         np.full(n, INDEPENDENT) if cluster is None else np.asarray(cluster, np.intp),
+        people=found,
+        survey=weights,
+        propensity=np.full(n, 0.5),
     )
 
 
@@ -190,8 +195,8 @@ def test_folds_add_up_to_the_counts_and_are_the_same_in_any_order():
 
 def test_rows_of_one_cell_are_dealt_independently():
     """Dealt evenly, each fold would have exactly a quarter, and nothing that is held out could disagree."""
-    entries = SampledRows(
-        np.arange(400), np.zeros(400, np.intp), np.full(400, 40.0), np.full(400, 0.5), np.full(400, INDEPENDENT)
+    entries = replace(
+        rows_of(np.zeros(400), np.full(400, 0.5), rows=np.full(400, 40.0)), profile=np.arange(400, dtype=np.intp)
     )
     first = deal_folds(EXPERIMENT_ALONE, 400, {"experimental": entries})[0, :, 0] / 0.5
     assert first.mean() == pytest.approx(10, abs=4 * np.sqrt(7.5 / 400))

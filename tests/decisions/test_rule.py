@@ -9,7 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import pnsight
+from pnsight.data.schema import Covariate, Schema
+from pnsight.data.study import Study
 from pnsight.decisions import decide, decided, decisions
+from pnsight.decisions.rule import rank_with_ties
 from pnsight.errors import ModelError, QueryError
 from pnsight.estimands.resolve import resolve_crossed_bounds
 from pnsight.notes import Note
@@ -137,6 +141,76 @@ def test_the_decision_stands_beside_the_query_and_before_its_answer(plug_in):
 def test_a_decision_in_words_gives_its_reason_and_its_rows(table, cautious, sentence):
     rows = " (rows: 1 experimental, 1 observational)."
     assert decided(table, cautious=cautious).words() == [sentence.removesuffix(".") + rows]
+
+
+# --- thresholds met exactly, and ties -----------------------------------------------------------------------
+
+NEARLY = 0.3 - 1e-16
+"""What 0.1 + 0.2 may be by another order of sums."""
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.1 + 0.2, NEARLY, 0.3 - 1e-10])
+def test_a_threshold_is_met_whatever_the_last_digit(threshold):
+    ends = np.array([0.3, 0.1 + 0.2, NEARLY])
+    assert decisions(ends, np.ones(3), threshold).tolist() == ["treat"] * 3
+    assert decisions(np.zeros(3), ends, threshold).tolist() == ["uncertain"] * 3
+
+
+def test_a_threshold_is_not_met_by_what_a_person_would_tell_from_it():
+    assert decisions(np.array([0.3 - 1e-8]), np.ones(1), 0.3).tolist() == ["uncertain"]
+    assert decisions(np.zeros(1), np.array([0.3 - 1e-8]), 0.3).tolist() == ["not"]
+
+
+def test_an_interval_that_meets_the_threshold_agrees_whatever_the_last_digit():
+    found = decided(answers(0.4, 0.9, 0.1), NEARLY + 1e-16, cautious=True)
+    assert found.decision.tolist() == ["treat"]
+    assert found.reason().values["interval"]["agrees"]
+
+
+def test_numbers_that_differ_by_rounding_share_a_rank():
+    values = np.array([0.2, NEARLY, np.nan, 0.1 + 0.2, 0.3, 0.2 + 1e-8, -0.5])
+    assert rank_with_ties(values).tolist() == [2, 0, 4, 0, 0, 1, 3]
+    assert rank_with_ties(values / 1e12).tolist() == [2, 0, 4, 0, 0, 1, 3]
+    assert rank_with_ties(np.array([])).tolist() == []
+    assert rank_with_ties(np.full(2, np.nan)).tolist() == [0, 0]
+
+
+# --- answers that are worth few rows ------------------------------------------------------------------------
+
+
+def plug_in(trial, registry=None, **choices):
+    """Counts of two profiles in either table."""
+    sexes = Schema((Covariate("sex", ("F", "M")),))
+    tables = (np.array(counts, float) for counts in ([trial] if registry is None else [trial, registry]))
+    return pnsight.PlugIn(**choices).fit(Study.from_tables(sexes, np.array([[0], [1]], np.int32), *tables))
+
+
+@pytest.mark.parametrize(("rows", "decision"), [(29, "uncertain"), (30, "treat")])
+def test_the_plug_in_is_not_decided_upon_with_caution_if_it_is_worth_few_rows(rows, decision):
+    model = plug_in([[rows, 0, 0, 500], [500, 0, 0, 500]])
+    found = decide(model, ["F", "M"], 0.5, cautious=True)
+    assert found.decision.tolist() == [decision, "treat"]
+    assert decide(model, "F", 0.5).decision.tolist() == ["treat"]
+    said = "but the answer is worth 29 rows of its own, too few to decide with caution"
+    assert (said in found.words()[0]) == (rows == 29)
+
+
+def test_rows_that_stand_for_many_people_are_worth_few():
+    """Of the trial 1,000 women and 20 men, of the registry as many men as women: a mean over it rests on the men."""
+    trial = [[500, 0, 0, 500], [10, 0, 0, 10]]
+    model = plug_in(trial, [[100, 0, 0, 100], [100, 0, 0, 100]], mix="profiles")
+    worth = model.bounds(["F", "M", ""]).effective_rows
+    np.testing.assert_allclose(worth, [200, 10, 1 / (0.25 / 500 + 0.25 / 10)])
+    assert decide(model, ["F", ""], 0.5, cautious=True).decision.tolist() == ["treat", "treat"]
+    assert decide(model, "M", 0.5, cautious=True).decision.tolist() == ["uncertain"]
+    refined = decide(model, ["M", ""], 0.5, cautious=True, refine="covariates")
+    np.testing.assert_allclose(refined.answers.effective_rows, worth[1:])
+
+
+def test_where_choice_is_exogenous_both_tables_count():
+    model = plug_in([[10, 0, 0, 10], [10, 0, 0, 10]], [[200, 0, 0, 200], [200, 0, 0, 200]])
+    assert decide(model, "F", 0.5, cautious=True).decision.tolist() == ["uncertain"]
+    assert decide(model, "F", 0.5, cautious=True, assume="exogenous").decision.tolist() == ["treat"]
 
 
 def test_nobody_named_is_everyone():

@@ -15,7 +15,7 @@ from cases import write_sexes
 from laws import p_y_do_x, p_y_do_x0
 from noted import kinds, values
 from pnsight import simulation as populations
-from pnsight.data.schema import Schema
+from pnsight.data.schema import Covariate, Schema
 from pnsight.data.study import Study
 from pnsight.decisions import select
 from pnsight.errors import ModelError, PnsightError, QuantityError
@@ -200,3 +200,15 @@ def test_what_is_not_a_gain_is_refused(sexes, quantity):
 def test_mistakes_are_named(sexes, mistake, named):
     with pytest.raises(PnsightError, match=named):
         select(sexes, **mistake)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_profiles_that_gain_alike_come_in_their_order_whatever_the_last_digit(reverse):
+    """0.9 - 0.6 is not quite 0.3 - 0."""
+    trial = np.array([[30.0, 70, 0, 100], [90, 10, 60, 40]])[:: -1 if reverse else 1]
+    sexes = Schema((Covariate("sex", ("F", "M")),))
+    model = pnsight.PlugIn().fit(Study.from_tables(sexes, np.array([[0], [1]], np.int32), trial))
+    found = select(model, 0.4)
+    assert found.answers.lower[0] != found.answers.lower[1]
+    assert list(found.answers.queries) == ["F", "M"]
+    assert found.treated.tolist() == pytest.approx([0.4, 0])

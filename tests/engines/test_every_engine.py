@@ -176,3 +176,16 @@ def test_survey_weights_and_clusters_are_the_same_from_every_engine(engine, requ
     plain = read_study(pandas.DataFrame(TRIAL), pandas.DataFrame(REGISTRY), treatment="x", outcome="y", **SAMPLED)
     assert study.design == plain.design
     np.testing.assert_array_equal(study.design.folds, plain.design.folds)
+
+
+@pytest.mark.parametrize("engine", [*ENGINES, "Spark"])
+def test_people_are_counted_behind_weights_in_every_engine(engine, request, tmp_path):
+    build = partial(as_spark, request.getfixturevalue("spark")) if engine == "Spark" else ENGINES[engine]
+    trial, registry = (build(t, tmp_path / name) for name, t in (("trial", TRIAL), ("registry", REGISTRY)))
+    how = {"treatment": "x", "outcome": "y", "covariates": [SEX, DOSE], "missing": "drop"}
+    study = read_study(trial, registry, weight="weight", **how)
+    tables = pandas.DataFrame(TRIAL), pandas.DataFrame(REGISTRY)
+    once = read_study(*(table[table["weight"] > 0] for table in tables), **how)
+    assert study.schema == once.schema
+    np.testing.assert_array_equal(study.people, once.counts)
+    assert study.counts.sum() != once.counts.sum()

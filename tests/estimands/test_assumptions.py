@@ -184,7 +184,10 @@ def test_assumptions_are_named_in_any_order(given_names, read):
 
 
 def test_an_unknown_assumption_is_named_with_the_nearest_known_one():
-    with pytest.raises(AssumptionError, match=r"'monoton'; known: monotone, exogenous\. Did you mean 'monotone'\?"):
+    with pytest.raises(
+        AssumptionError,
+        match=r"'monoton'; known: monotone, exogenous, no-defiers, one-sided\. Did you mean 'monotone'\?",
+    ):
         read_assumptions("monoton")
 
 

@@ -11,8 +11,9 @@ from scipy.optimize import linprog
 
 import closed_forms
 from laws import asking, of_types
+from pnsight.data.arms_and_outcomes import arms_and_outcomes
 from pnsight.data.law import Law
-from pnsight.data.structure import Variable, arms_and_outcomes, build_structure
+from pnsight.data.structure import Variable, build_structure
 from pnsight.data.two_by_two import EXPERIMENT_ALONE, TWO_BY_TWO, two_by_two_law
 from pnsight.errors import LimitError, QuantityError
 from pnsight.estimands import QUANTITIES, bounds, coherence_terms, compile_bounds, incompatibility

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pnsight.data.arms_and_outcomes import arms_and_outcomes
 from pnsight.data.law import Law
-from pnsight.data.structure import arms_and_outcomes
 from pnsight.data.two_by_two import EXPERIMENT_ALONE, TWO_BY_TWO, Y_X
 from pnsight.estimands import (
     Estimand,

@@ -9,8 +9,8 @@ from hypothesis import assume, example, given, settings
 from cases import INCOHERENT
 from closed_forms import QUANTITIES
 from laws import of_types, p_y_do_x, p_y_do_x0, referee
+from pnsight.data.arms_and_outcomes import arms_and_outcomes
 from pnsight.data.law import Law
-from pnsight.data.structure import arms_and_outcomes
 from pnsight.data.two_by_two import TWO_BY_TWO, two_by_two_law
 from pnsight.errors import IncoherentError
 from pnsight.estimands import bounds, incompatibility

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from cases import MEN, TOLERANCE, WOMEN
 from closed_forms import QUANTITIES
-from laws import asking, of_types
+from laws import asking, of_types, referee
 from pnsight import simulation as populations
 from pnsight.data.law import Law
-from pnsight.data.two_by_two import TWO_BY_TWO
+from pnsight.data.structure import OBSERVATIONAL
+from pnsight.data.two_by_two import TWO_BY_TWO, XY, Y_X, Y_X0, two_by_two_law
+from pnsight.errors import IncoherentError
+from pnsight.estimands import incompatibility
 from pnsight.queries import lattice
-from strategies import mixing_weights, type_shares
+from strategies import any_laws, mixing_weights, type_shares
 from truth import true_value
 
 POPULATIONS = [*populations.NAMES, *(f"{kind}:{seed}" for seed, kind in enumerate(populations.KINDS[:5], start=1))]
@@ -22,6 +25,9 @@ POPULATIONS += [f"{populations.KINDS[5]}:1"]
 ALL = [*QUANTITIES, "benefit"]
 SLACK = 1e-9
 PARTS = 5
+EDGE = 1e-7
+CONTRADICTORY = two_by_two_law(np.array([0.9]), np.array([0.5]), np.array([[0.0, 0.5, 0.25, 0.25]]))
+"""Nobody is treated and responds, half are treated and do not; assigned the treatment, nine in ten would respond."""
 
 
 def payoffs_of(quantity: str) -> tuple[float, ...] | None:
@@ -63,6 +69,28 @@ def test_so_do_those_of_the_benefit_for_payoffs_of_any_sign(types, weights, payo
     inner, truth = refined(law, weights, "benefit", payoffs), float(question.truth(weights @ types, TWO_BY_TWO)[0])
     assert lower - 1e-7 <= inner[0] <= truth + 1e-7
     assert truth - 1e-7 <= inner[1] <= upper + 1e-7
+
+
+@given(law=any_laws(), others=type_shares(rows=2))
+@example(law=CONTRADICTORY, others=np.full((2, 8), 1 / 8))
+@settings(max_examples=100)
+def test_a_profile_that_no_population_has_leaves_no_refined_answer_though_it_adds_nothing(law, others):
+    """PN is about those who are treated and respond: nobody of the profile, of which the program says if it may be."""
+    cells = law.cells.copy()
+    cells[:, law.structure.column(XY)] = 0.0
+    joint = cells[:, law.structure.columns_of(OBSERVATIONAL)]
+    assume(joint.any())
+    law = two_by_two_law(law.p(Y_X), law.p(Y_X0), joint / joint.sum(axis=1, keepdims=True))
+    assume(not 1e-12 < incompatibility(law)[0] < EDGE)
+    together = Law(TWO_BY_TWO, np.concatenate([law.cells, of_types(others).cells]))
+    ends = refined(together, np.array([[0.5, 0.3, 0.2]]), "pn")
+    plain = refined(of_types(others), np.array([[0.6, 0.4]]), "pn")
+    try:
+        referee(law, "pns")
+    except IncoherentError:
+        assert np.isnan(ends).all()
+    else:
+        np.testing.assert_allclose(ends, plain, atol=SLACK)
 
 
 @given(types=type_shares(rows=PARTS), weights=mixing_weights(PARTS))

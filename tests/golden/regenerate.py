@@ -20,8 +20,14 @@ from pnsight.queries import lattice
 
 HERE = Path(__file__).parent
 RANDOM_POPULATIONS = HERE / "random_populations.json"
+TRIALS = HERE / "trials.json"
 SCREENS = {name: HERE / f"{name}.txt" for name in ("oracle", "query", "check")}
 SEEDS = (1, 2)  # never 101-110, which are for reporting only
+
+
+def frozen_trials() -> list[str]:
+    """Names of the populations of other structures that are compared with stored values."""
+    return [*populations.TRIAL_NAMES, *(f"{kind}:{seed}" for kind in populations.TRIAL_KINDS for seed in SEEDS)]
 
 
 def fingerprints(population: populations.Population) -> dict[str, list[float]]:
@@ -73,6 +79,8 @@ def regenerate() -> None:
         for seed in SEEDS
     }
     RANDOM_POPULATIONS.write_text(json.dumps(frozen, indent=1) + "\n", encoding="utf-8")
+    trials = {name: fingerprints(populations.get(name)) for name in frozen_trials()}
+    TRIALS.write_text(json.dumps(trials, indent=1) + "\n", encoding="utf-8")
     for name, path in SCREENS.items():
         path.write_text(screen(name), encoding="utf-8")
 

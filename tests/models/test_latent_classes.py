@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,6 +14,7 @@ from pnsight.models.response_types.config import LatentClassConfig
 from pnsight.models.response_types.latent_classes import (
     CovariateDistribution,
     LatentClasses,
+    _indicators,
     fit_covariate_distributions,
 )
 from pnsight.queries import lattice
@@ -84,6 +87,20 @@ def test_the_mass_of_a_query_is_that_of_the_profiles_it_covers(found, data):
     for query, total in zip(queries, classes.mass(queries), strict=True):
         inside = ((query == OPEN) | (profiles == query)).all(axis=1)
         assert total == pytest.approx(mass[inside].sum(), abs=ROUNDING)
+
+
+@given(found=latent_classes(), data=st.data())
+def test_drawn_categories_are_where_the_uniform_numbers_fall(found, data):
+    schema, classes = found
+    (query,) = data.draw(codes_of(schema, most=1).filter(len))
+    uniform = np.random.default_rng(0).random((20, 1 + len(schema.shape)))
+    responsibilities, _ = classes.responsibilities(_indicators(schema.shape, query[None]))
+    for number, drawn in zip(uniform, classes.draw(query, uniform), strict=True):
+        member = int((number[0] >= np.cumsum(responsibilities[0])[:-1]).sum())
+        starts = np.cumsum([0, *schema.shape])
+        for j, (start, stop) in enumerate(pairwise(starts)):
+            edges = np.cumsum(classes.category_probabilities[member, start:stop])[:-1]
+            assert drawn[j] == (query[j] if query[j] != OPEN else (number[1 + j] >= edges).sum())
 
 
 def test_a_profile_of_very_many_covariates_has_some_mass_and_is_drawn_from_the_classes_it_may_belong_to():

@@ -15,6 +15,7 @@ from pnsight.data.two_by_two import TWO_BY_TWO
 from pnsight.models.response_types.law_errors import (
     MIN_SPREAD,
     draw_errors,
+    error_covariance,
     fit_decay,
     hamming,
     mean_correlation,
@@ -110,32 +111,34 @@ def test_a_known_decay_is_found_again(decay, covariates):
     """From 2,000 fits a correlation is known to about .02, and the slope of its logarithm to about that."""
     codes = lattice.all_profiles(Schema.binary([f"c{j}" for j in range(covariates)]))
     errors = errors_that_decay(decay, codes, 2000, np.random.default_rng(1))
-    assert fit_decay(errors, codes) == pytest.approx(decay, abs=0.05)
+    assert fit_decay(error_covariance(errors), codes) == pytest.approx(decay, abs=0.05)
 
 
 def test_errors_of_different_size_are_compared_by_their_correlation():
     codes = lattice.all_profiles(Schema.binary("abcd"))
     rng = np.random.default_rng(2)
     errors = errors_that_decay(0.8, codes, 2000, rng)
-    assert fit_decay(errors * rng.uniform(0.1, 10, size=(len(codes), 1)), codes) == pytest.approx(0.8, abs=0.05)
+    assert fit_decay(error_covariance(errors * rng.uniform(0.1, 10, size=(len(codes), 1))), codes) == pytest.approx(
+        0.8, abs=0.05
+    )
 
 
 def test_what_is_the_same_everywhere_hardly_decays_and_what_is_unlike_decays_as_far_as_it_is_looked_at():
     """Correlations below .05 are taken for that: a line through 0 and three times log(.05) has .3 of it for a slope."""
     codes, rng = lattice.all_profiles(Schema.binary("abcd")), np.random.default_rng(3)
     same = np.repeat(rng.standard_normal((50, 1, 1)), len(codes), axis=1)
-    assert fit_decay(same, codes) == 0.99
-    assert fit_decay(rng.standard_normal((5000, len(codes), 1)), codes) == pytest.approx(0.05**0.3)
+    assert fit_decay(error_covariance(same), codes) == 0.99
+    assert fit_decay(error_covariance(rng.standard_normal((5000, len(codes), 1))), codes) == pytest.approx(0.05**0.3)
 
 
 @pytest.mark.parametrize("codes", [np.zeros((1, 0), np.int32), np.zeros((1, 3), np.int32)])
 def test_a_single_profile_has_nothing_to_decay_to(codes):
-    assert fit_decay(np.ones((4, 1, 2)), codes) == 0.99
+    assert fit_decay(error_covariance(np.ones((4, 1, 2))), codes) == 0.99
 
 
 def test_errors_of_nothing_give_a_number():
     codes = lattice.all_profiles(Schema.binary("ab"))
-    assert 0.05 <= fit_decay(np.zeros((4, 4, 2)), codes) <= 0.99
+    assert 0.05 <= fit_decay(error_covariance(np.zeros((4, 4, 2))), codes) <= 0.99
 
 
 # --- neighbours -----------------------------------------------------------------------------------------

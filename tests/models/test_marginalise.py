@@ -13,11 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pnsight.data.schema import OPEN, Covariate, Schema
-from pnsight.data.two_by_two import TWO_BY_TWO
 from pnsight.models.mlp_numpy import mean_probabilities
 from pnsight.models.response_types.enumerated_profiles import EnumeratedProfiles
 from pnsight.models.response_types.latent_classes import LatentClasses
-from pnsight.models.response_types.replace_counts import CountReplacement, EmpiricalPart
 from pnsight.models.response_types.sampled_profiles import SampledProfiles
 from pnsight.queries import lattice
 
@@ -288,20 +286,6 @@ def test_counted_profiles_of_one_table_can_be_taken_out():
     np.testing.assert_allclose(alone.types(QUERIES, np.ones(1)), mixing.types(QUERIES, first))
     np.testing.assert_allclose(alone.shares(QUERIES, np.ones(1)), mixing.shares(QUERIES, first))
     np.testing.assert_allclose(alone.errors(QUERIES, np.ones(1)), mixing.errors(QUERIES, first)[:, :2])
-
-
-@pytest.mark.parametrize("pooled", [False, True])
-def test_rows_that_are_taken_out_no_longer_stand_for_anybody(pooled):
-    """A query has as many rows behind it as are left, in the tables that its shares were counted in."""
-    mixing = counted(own_rows=True, table_rows=(1.0, 2.0))
-    before = np.full((len(mixing.profiles), 8), 3.0)
-    after = before.copy()
-    after[0], after[1, :4] = 0, 0
-    parts = [EmpiricalPart(float(weight), pooled) for weight in mixing.empirical_weight]
-    found = mixing.replace_counts(CountReplacement(before, after, np.inf, parts, TWO_BY_TWO), mixing.profiles)
-    expected = [after[:, :4].sum(), after[:, 4:].sum()]
-    assert found.table_rows.tolist() == ([sum(expected)] * 2 if pooled else expected)
-    assert len(found.profiles) == len(mixing.profiles) - 1
 
 
 # --- stored ---------------------------------------------------------------------------------------------

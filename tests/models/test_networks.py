@@ -67,6 +67,13 @@ def test_numpy_and_jax_agree_where_the_sigmoid_saturates():
     assert np.allclose(forward.predict(as_layers(parameters), inputs), expected, rtol=0, atol=1e-6)
 
 
+@pytest.mark.parametrize("rows", [1, 100, 700, 1024, 1025, 3000])
+def test_a_product_in_parts_is_the_product(rows):
+    rng = np.random.default_rng(0)
+    values, weights = (rng.normal(size=(n, 30)).astype(np.float32) for n in (rows, 32))
+    np.testing.assert_allclose(forward._product(values, weights), values @ weights.T, rtol=1e-5, atol=1e-5)
+
+
 def test_no_rows_have_no_answers():
     assert forward.predict(as_layers(random_network()), np.empty((0, 30))).shape == (0,)
 

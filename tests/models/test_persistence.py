@@ -7,6 +7,7 @@ import json
 import os
 import pickle
 import struct
+from dataclasses import replace
 from functools import reduce
 from operator import getitem
 from pathlib import Path
@@ -26,9 +27,12 @@ from pnsight import simulation as populations
 from pnsight.data.schema import Covariate, Schema
 from pnsight.data.study import Study
 from pnsight.errors import ModelError, OutputError
+from pnsight.models import model_files
+from pnsight.models.persistence import FORMAT_VERSION
 from pnsight.models.registry import MODELS, find_model
 from pnsight.queries import lattice
 from pnsight.queries.query import format_queries
+from stored_models import arrays_of, change_arrays, changed, description_of, write_sealed, write_unsealed
 
 WORDS = Schema((Covariate("sexe, déclaré", ("femme", "homme")), Covariate("a=b\\c", ("1", "10", "oui"))))
 
@@ -88,13 +92,25 @@ def test_the_study_survives_whole(kind, tmp_path):
     assert (loaded.study.observational is None) == (study.observational is None)
 
 
-def test_folds_are_not_stored(tmp_path):
+def test_folds_and_names_of_clusters_are_not_stored(tmp_path):
     study = clustered_study()
     assert study.design.folds is not None
     pnsight.save(PlugIn().fit(study), tmp_path)
     assert pnsight.load(tmp_path).study.design.folds is None
     (arrays,) = tmp_path.glob("*.safetensors")
-    assert set(load_file(arrays)) == {"profiles", "counts"}
+    stored = load_file(arrays)
+    assert {name.split(".")[0] for name in stored} == {"profiles", "counts", "rows"}
+    assert stored["rows.experimental.cluster"].max() < 40
+
+
+def test_rows_that_do_not_fit_the_study_are_refused(tmp_path):
+    study = clustered_study()
+    for table, name, value in (("experimental", "profile", 10**6), ("observational", "weight", 0)):
+        rows = study.sampled[table]
+        broken = replace(rows, **{name: np.full_like(getattr(rows, name), value)})
+        pnsight.save(PlugIn().fit(replace(study, sampled={**study.sampled, table: broken})), tmp_path)
+        with pytest.raises(ModelError, match=rf"the array rows\.{table}\.{name} does not fit the study"):
+            pnsight.load(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +124,7 @@ def test_folds_are_not_stored(tmp_path):
 )
 def test_a_design_that_does_not_fit_the_study_is_refused(part, value, said, tmp_path):
     pnsight.save(PlugIn().fit(clustered_study()), tmp_path)
-    study = json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))["study"]
+    study = description_of(tmp_path)["study"]
     study["design"][part] = value
     changed(tmp_path, study=study)
     with pytest.raises(ModelError, match=said):
@@ -117,7 +133,7 @@ def test_a_design_that_does_not_fit_the_study_is_refused(part, value, said, tmp_
 
 def test_a_design_of_another_table_is_refused(tmp_path):
     pnsight.save(PlugIn().fit(clustered_study()), tmp_path)
-    study = json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))["study"]
+    study = description_of(tmp_path)["study"]
     study["design"]["tables"][0]["table"] = "survey"
     changed(tmp_path, study=study)
     with pytest.raises(ModelError, match="about the tables survey, which the study has not"):
@@ -223,12 +239,6 @@ def folder(tmp_path):
     return tmp_path / "model"
 
 
-def changed(folder, **changes):
-    description = json.loads((folder / "model.json").read_text(encoding="utf-8"))
-    description.update(changes)
-    (folder / "model.json").write_text(json.dumps(description), encoding="utf-8")
-
-
 def test_what_is_not_a_model_is_refused(tmp_path):
     with pytest.raises(ModelError, match=r"no model folder '.*nowhere'; expected a folder written by `pnsight fit"):
         pnsight.load(tmp_path / "nowhere")
@@ -249,7 +259,7 @@ def test_a_json_that_is_not_a_models_is_refused(content, folder):
 def test_another_version_of_the_format_is_refused_with_what_to_do(folder):
     for version in (1, 99):
         changed(folder, format_version=version, pnsight_version="9.9")
-        said = rf"has format {version}, this pnsight .* reads format 3; fit the model again.*9\.9"
+        said = rf"has format {version}, this pnsight .* reads format {FORMAT_VERSION}; fit the model again.*9\.9"
         with pytest.raises(ModelError, match=said):
             pnsight.load(folder)
 
@@ -259,7 +269,8 @@ def test_a_model_of_the_first_form_is_refused_with_the_advice_to_fit_it_again(fo
     with pytest.raises(ModelError) as refused:
         pnsight.load(folder)
     assert str(refused.value) == (
-        f"model {str(folder)!r} has format 1, this pnsight {pnsight.__version__} reads format 3; fit the model again."
+        f"model {str(folder)!r} has format 1, this pnsight {pnsight.__version__} reads format {FORMAT_VERSION}; "
+        "fit the model again."
     )
 
 
@@ -267,7 +278,7 @@ def test_a_model_of_the_first_form_is_refused_with_the_advice_to_fit_it_again(fo
 def test_a_stored_model_says_how_it_represents_its_profiles(name, tmp_path):
     model = web_models.EVERY[name]()
     pnsight.save(model, tmp_path)
-    description = json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))
+    description = description_of(tmp_path)
     learned = description["learned"]
     assert (learned["representation"], learned["trial"]) == ("enumerated", None)
     assert len(learned["decay"]) == len(model.structure.groups)
@@ -286,9 +297,9 @@ def test_an_unknown_kind_of_model_is_refused_with_the_known_ones(folder):
 
 @pytest.mark.parametrize("key", ["format_version", "model", "parameters", "learned", "study", "warnings", "arrays"])
 def test_a_description_that_lacks_a_part_is_refused(key, folder):
-    description = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+    description = description_of(folder)
     del description[key]
-    (folder / "model.json").write_text(json.dumps(description), encoding="utf-8")
+    write_sealed(folder, description)
     with pytest.raises(ModelError, match=r"model\.json|model '"):
         pnsight.load(folder)
 
@@ -327,8 +338,12 @@ DAMAGED = {
     "a note in words": (("study", "notes"), ["rows are few"], r"notes\.0 is 'rows are few'; expected an object"),
     "an unknown note": (("warnings",), [REMARK | {"kind": "rumour"}], "no note is of kind 'rumour'"),
     "a note without its values": (("warnings",), [REMARK | {"values": {}}], "KeyError: 'text'"),
-    "a truth for a version": (("format_version",), True, "has format True, this pnsight .* reads format 3"),
-    "a word for a version": (("format_version",), "3", "has format '3', this pnsight .* reads format 3"),
+    "a truth for a version": (
+        ("format_version",),
+        True,
+        f"has format True, this pnsight .* reads format {FORMAT_VERSION}",
+    ),
+    "a word for a version": (("format_version",), "4", "has format '4', this pnsight .* reads format"),
     "nothing withheld": (("study", "withheld"), {"min_cell": 5, "rows": [1]}, "rows is .1.; expected a list of 2"),
 }
 
@@ -336,12 +351,12 @@ DAMAGED = {
 @pytest.mark.parametrize("damage", DAMAGED)
 def test_a_description_that_was_changed_is_refused_with_the_place_and_what_was_expected(damage, folder):
     place, value, said = DAMAGED[damage]
-    description = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+    description = description_of(folder)
     part = description
     for name in place[:-1]:
         part = part[name]
     part[place[-1]] = value
-    (folder / "model.json").write_text(json.dumps(description), encoding="utf-8")
+    write_sealed(folder, description)
     with pytest.raises(ModelError, match=said) as refused:
         pnsight.load(folder)
     assert str(refused.value).startswith(f"model {str(folder)!r} ")
@@ -358,12 +373,12 @@ def parts_of(value, place=()):
 def test_whatever_part_of_a_description_is_changed_a_model_answers_or_is_refused(name, tmp_path):
     pnsight.save(web_models.EVERY[name](), tmp_path)
     assert pnsight.load(tmp_path).name == web_models.EVERY[name]().name
-    whole = json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))
+    whole = description_of(tmp_path)
     for *place, last in list(parts_of(whole))[1:]:
         for value in (None, [], {}, "other", 2, 0.5, ["other"]):
             description = copy.deepcopy(whole)
             reduce(getitem, place, description)[last] = value
-            (tmp_path / "model.json").write_text(json.dumps(description), encoding="utf-8")
+            write_sealed(tmp_path, description)
             try:
                 model = pnsight.load(tmp_path)
             except ModelError:
@@ -394,8 +409,8 @@ def test_what_may_not_be_read_is_not_called_damaged(folder, monkeypatch):
     def forbidden(path, *_, **__):
         raise PermissionError(13, "Permission denied", str(path))
 
-    for step in ("is_dir", "read_text", "exists", "read_bytes"):
-        monkeypatch.setattr(Path, step, forbidden)
+    for owner, step in ((Path, "is_dir"), (os, "open")):
+        monkeypatch.setattr(owner, step, forbidden)
         with pytest.raises(ModelError, match=r"cannot be read .*Permission denied.*check that you may read"):
             pnsight.load(folder)
         monkeypatch.undo()
@@ -405,7 +420,9 @@ def test_what_may_not_be_read_is_not_called_damaged(folder, monkeypatch):
 def test_truncated_arrays_are_refused(keep, folder):
     (arrays,) = folder.glob("*.safetensors")
     arrays.write_bytes(arrays.read_bytes()[:keep])
-    with pytest.raises(ModelError, match=r"arrays '.*safetensors' cannot be read .*; fit the model again"):
+    with pytest.raises(
+        ModelError, match=r"arrays '.*safetensors' are not those that were written; fit the model again"
+    ):
         pnsight.load(folder)
 
 
@@ -439,3 +456,114 @@ def test_arrays_in_which_anything_was_changed_are_refused(tmp_path):
     arrays.write_bytes(content)
     with pytest.raises(ModelError, match="are not those that were written; fit the model again"):
         pnsight.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "place", [("study", "treatment"), ("pnsight_version",), ("digest",), ("study", "covariates", 0)]
+)
+def test_a_description_in_which_anything_was_changed_is_refused_with_what_to_do(place, folder):
+    description = description_of(folder)
+    *before, last = place
+    part = reduce(getitem, before, description)
+    part[last] = {**part[last], "name": "sexe"} if isinstance(part[last], dict) else "otherwise"
+    write_unsealed(folder, description)
+    with pytest.raises(ModelError) as refused:
+        pnsight.load(folder)
+    assert str(refused.value) == (
+        f"model {str(folder)!r} is damaged: its model.json is not what was written (the digest in it is another); fit "
+        "the model again, or take it from a copy that is whole."
+    )
+
+
+def test_a_description_that_was_only_laid_out_otherwise_is_read(folder):
+    before = pnsight.load(folder).bounds("").columns()
+    text = json.dumps(description_of(folder), indent=7, sort_keys=True)
+    (folder / "model.json").write_text(text, encoding="utf-8")
+    assert pnsight.load(folder).bounds("").columns() == before
+
+
+@pytest.mark.parametrize("constant", ["NaN", "Infinity", "-Infinity"])
+def test_what_is_no_number_of_json_is_refused(constant, folder):
+    text = (folder / "model.json").read_text(encoding="utf-8")
+    text = text.replace(f'"format_version": {FORMAT_VERSION}', f'"format_version": {constant}')
+    (folder / "model.json").write_text(text, encoding="utf-8")
+    with pytest.raises(ModelError, match=f"unreadable model.json .*{constant}"):
+        pnsight.load(folder)
+
+
+# --- files that are not what they seem --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["/dev/zero", "../other/arrays-0.safetensors", "arrays-0/../a.safetensors", "", "."])
+def test_arrays_are_a_file_of_the_folder_itself(name, folder):
+    changed(folder, arrays=description_of(folder)["arrays"] | {"file": name})
+    with pytest.raises(ModelError, match=r"arrays\.file is .*; expected the name of a file in it"):
+        pnsight.load(folder)
+
+
+@pytest.mark.parametrize("file", ["model.json", "arrays"])
+@pytest.mark.parametrize("other", ["fifo", "device"])
+def test_what_is_no_regular_file_is_refused_without_waiting_for_it(other, file, folder):
+    path = folder / (file if file == "model.json" else description_of(folder)["arrays"]["file"])
+    path.unlink()
+    os.mkfifo(path) if other == "fifo" else path.symlink_to("/dev/zero")
+    with pytest.raises(ModelError, match=r"cannot be read .*not a regular file"):
+        pnsight.load(folder)
+
+
+def test_a_link_to_the_arrays_is_followed(folder, tmp_path):
+    arrays = folder / description_of(folder)["arrays"]["file"]
+    arrays.rename(tmp_path / "elsewhere")
+    arrays.symlink_to(tmp_path / "elsewhere")
+    assert pnsight.load(folder).schema == WORDS
+
+
+@pytest.mark.parametrize("file", ["model.json", "arrays"])
+def test_a_file_that_is_far_too_large_is_not_read_into_memory(file, folder):
+    path = folder / (file if file == "model.json" else description_of(folder)["arrays"]["file"])
+    os.truncate(path, 2**40)  # without content, so that it takes no place
+    with pytest.raises(ModelError, match=r"cannot be read .*1,099,511,627,776 bytes, more than"):
+        pnsight.load(folder)
+
+
+def test_arrays_that_could_not_be_read_again_are_not_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(model_files, "MAX_ARRAYS_BYTES", 100)
+    with pytest.raises(OutputError, match="bytes, more than the 100 that can be read again; fit it to fewer"):
+        pnsight.save(PlugIn().fit(words_study()), tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
+BAD_COUNTS = {
+    "not a number": (lambda counts: np.where(counts == counts.max(), np.nan, counts), "not finite, or are below zero"),
+    "without end": (lambda counts: np.where(counts == counts.max(), np.inf, counts), "not finite, or are below zero"),
+    "below zero": (lambda counts: counts - 1, "not finite, or are below zero"),
+    "fewer cells": (lambda counts: counts[:, :5], "do not fit the covariates"),
+    "a cube": (lambda counts: counts[:, :, None], "do not fit the covariates"),
+    "whole numbers": (lambda counts: counts.astype(np.int64), "counts int64; expected"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_COUNTS)
+def test_counts_that_no_table_has_are_refused(name, folder):
+    change, said = BAD_COUNTS[name]
+    change_arrays(folder, counts=change(arrays_of(folder)["counts"]))
+    with pytest.raises(ModelError, match=f"is damaged: .*{said}"):
+        pnsight.load(folder)
+
+
+def test_profiles_that_are_no_whole_numbers_are_refused(folder):
+    change_arrays(folder, profiles=arrays_of(folder)["profiles"].astype(np.float64) + 0.25)
+    with pytest.raises(ModelError, match="profiles are float64"):
+        pnsight.load(folder)
+
+
+def test_what_was_learned_has_numbers_only_unless_nan_says_that_nothing_is_known(tmp_path):
+    pnsight.save(web_models.without_intervals(), tmp_path)
+    arrays = arrays_of(tmp_path)
+    assert np.isnan(arrays["model.profile_errors"]).all()
+    assert pnsight.load(tmp_path).bounds("").columns() == web_models.without_intervals().bounds("").columns()
+    for name, value in (("model.masses", np.nan), ("model.profile_types", np.inf), ("model.profile_errors", np.inf)):
+        pnsight.save(web_models.without_intervals(), tmp_path)
+        change_arrays(tmp_path, **{name: np.full_like(arrays[name], value)})
+        with pytest.raises(ModelError, match=f"array '{name.removeprefix('model.')}' has values that are not finite"):
+            pnsight.load(tmp_path)

@@ -233,6 +233,31 @@ def test_with_more_people_without_both_arms_there_is_no_answer():
     assert answer.notes == (Note("queries_unanswered", unanswered, "warning"),)
 
 
+def contradictory(share: float):
+    """Women who fit, and men of whom nobody is treated and responds, and too many are treated and do not."""
+    women, men = 100 * (1 - share), 100 * share
+    trial = [[80, 20, 40, 60], [90, 10, 50, 50]]
+    return model_of(trial, [[0.4 * women, 0.1 * women, 0.2 * women, 0.3 * women], [0, men / 2, men / 4, men / 4]])
+
+
+def test_profiles_that_no_population_has_leave_a_refined_answer_incoherent_even_if_they_add_nothing():
+    answer = contradictory(0.06).bounds(["", "F", "M"], "pn", refine="covariates")
+    assert answer.status.tolist() == ["incoherent", "ok", "incoherent"]
+    assert np.isnan(answer.lower[[0, 2]]).all()
+    assert np.isnan(answer.value_low[[0, 2]]).all()
+    assert [note.kind for note in answer.notes if note.severity == "warning"] == [
+        "noisy_profiles",
+        "queries_unanswered",
+    ]
+
+
+def test_a_few_people_whose_profiles_no_population_has_are_left_out_and_that_is_said():
+    answer = contradictory(0.04).bounds(["", "F"], "pn", refine="covariates")
+    assert answer.status.tolist() == ["ok", "ok"]
+    assert answer.lower[0] == pytest.approx(answer.lower[1])
+    assert "people_left_out" in [note.kind for note in answer.notes]
+
+
 def test_what_it_was_given_is_what_it_is_saved_with():
     model = PlugIn("pn", "profiles", "pooled")
     assert PlugIn(**model.parameters()).parameters() == model.parameters()

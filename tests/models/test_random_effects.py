@@ -194,7 +194,21 @@ def test_shares_are_shares_and_variances_are_not_negative(given):
         np.testing.assert_allclose(shares.sum(axis=1), 1)
         assert np.isfinite(variance).all()
         assert (variance > 0).all()
-        assert 0 < effects.decay < 1
+        covariance = effects.error_covariance(profiles)
+        assert np.linalg.eigvalsh(covariance).min() > 0
+        assert (np.diag(covariance) <= variance * (1 + 1e-9)).all()
+
+
+def test_errors_of_two_profiles_are_less_alike_the_more_covariates_differ():
+    profiles = lattice.all_profiles(schema_of(2, 2, 2, 2))
+    counts = np.random.default_rng(5).poisson(12, size=(16, 8)).astype(float)
+    apart = (profiles[:, None] != profiles[None]).sum(axis=2)
+    for effects in fitted((2, 2, 2, 2), counts):
+        covariance = effects.error_covariance(profiles)
+        size = np.sqrt(np.diag(covariance))
+        alike = [float((covariance / np.outer(size, size))[apart == k].mean()) for k in range(5)]
+        assert alike[0] == pytest.approx(1)
+        assert alike[1] > alike[2] > alike[3]
 
 
 def test_without_covariates_it_is_the_share_of_everyone_with_the_error_of_its_rows():

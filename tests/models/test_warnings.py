@@ -62,10 +62,11 @@ def test_a_stored_model_keeps_its_warnings(tmp_path):
         assert pnsight.load(tmp_path / "model").warnings == model.warnings != ()
 
 
-def test_a_model_handed_on_warns_without_shares_of_rows():
-    shown = pnsight.suppress(PlugIn().fit(study_of(INCOHERENT)), 10)
+def test_a_model_handed_on_is_warned_of_what_is_left():
+    """What is warned of is found in the counts that are handed on."""
+    shown = pnsight.suppress(PlugIn().fit(study_of(INCOHERENT)), 5)
     assert kinds(shown.warnings) == ["tables_contradict"]
-    assert shown.warnings[0].values == {"codes": ((),), "also": ((),)}  # whom it concerns: everyone
-    assert str(shown.warnings[0]) == "the tables contradict each other. See: pnsight check"
+    assert shown.warnings == PlugIn().fit(pnsight.suppress(study_of(INCOHERENT), 5)).warnings
     pooled = pnsight.suppress(PlugIn().fit(uneven()), 10)
-    assert kinds(pooled.warnings) == ["rows_pooled"]
+    assert "rows_pooled" in kinds(pooled.warnings)
+    assert pooled.warnings != PlugIn().fit(uneven()).warnings

@@ -15,7 +15,6 @@ from pnsight.decisions.planning import plan
 from pnsight.decisions.planning import variance_left as doubt
 from pnsight.decisions.rule import MIN_EFFECTIVE_ROWS
 from pnsight.errors import IncoherentError, ModelError, PnsightError, QueryError
-from pnsight.models.suppression import suppress
 from pnsight.queries import lattice
 from pnsight.queries.query import encode, format_queries
 from quick_config import QUICK
@@ -229,12 +228,6 @@ def test_planning_needs_intervals(study):
 def test_mistakes_are_named(model, options, message):
     with pytest.raises(PnsightError, match=message):
         plan(model, **options)
-
-
-def test_nothing_is_planned_where_all_counts_of_an_arm_are_withheld(model, trial_alone):
-    for fitted in (model, trial_alone):
-        with pytest.raises(ModelError, match="all counts of an arm or a table are withheld"):
-            plan(suppress(fitted, 10**6), THRESHOLD)
 
 
 def test_rows_need_a_table_to_go_to(trial_alone):

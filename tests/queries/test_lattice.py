@@ -130,6 +130,29 @@ def test_nothing_is_found_in_an_empty_list():
     np.testing.assert_array_equal(index.find(lattice.all_profiles(schema)), [-1] * 4)
 
 
+@pytest.mark.parametrize("columns", [1, 2, 3, 9])
+@pytest.mark.parametrize("passes", [0, lattice._MANY_PASSES])
+def test_values_are_added_up_to_the_last_digit_alike_in_few_passes_and_in_many(columns, passes):
+    rng = np.random.default_rng(0)
+    values, groups = rng.normal(size=(500, columns)), [rng.integers(0, size, 500) for size in (1, 8, 8, 300)]
+    add_up = lattice._adder(values, passes)
+    for group in groups:
+        expected = np.zeros((301, columns))
+        np.add.at(expected, group, values)
+        np.testing.assert_array_equal(add_up(group, 301), expected)
+
+
+def test_all_queries_that_fix_up_to_three_of_many_covariates_equal_a_direct_count():
+    rng = np.random.default_rng(1)
+    schema = Schema(tuple(Covariate(f"z{j}", tuple("abcd"[: 2 + j % 3])) for j in range(12)))
+    profiles = rng.integers(0, schema.shape, size=(3000, 12)).astype(np.int32)
+    values = rng.integers(0, 9, size=(3000, 5)).astype(float)
+    queries = lattice.queries_fixing_at_most(schema, 3)
+    some = rng.integers(0, len(queries), 300)
+    expected = lattice.membership_matrix(queries[some], profiles) @ values
+    np.testing.assert_array_equal(lattice.sum_over(schema, queries, profiles, values)[some], expected)
+
+
 def test_no_queries_give_no_sums():
     schema = Schema.binary("ab")
     found = lattice.sum_over(schema, np.zeros((0, 2), np.int32), lattice.all_profiles(schema), np.ones((4, 8)))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 import sys
+from types import ModuleType
 
 import pytest
 
 import pnsight
 from engine_tables import as_database
+from pnsight.data.reading.open_table import open_table
 from pnsight.data.reading.sql_engine import SqlSource, sql_address
 from pnsight.errors import TableError
 
@@ -85,13 +87,57 @@ def test_a_database_is_never_made(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_password_is_never_shown():
-    source = pnsight.data.reading.sql("mysql+pymysql://me:secret@host/base", table="people")
-    assert "secret" not in repr(source)
-    for wrong in (source, "mysql+pymysql://me:secret@host/base::people", "mysql://me:secret@host/base"):
+WITH_PASSWORD = [
+    "mysql+pymysql://me:hush@host/base",
+    "mysql+pymysql://me:a@hush@host/base",
+    "mysql+pymysql://me:a/hush@host/base",
+    "mysql+pymysql://me:a[hush@host/base",
+    "mysql+pymysql://me:a::hush@host/base",
+    "mysql+pymysql://me:hush@host:port/base",
+    "mysql+pymysql:/me:hush@host/base",
+    "mysql+pymysql://host/base?user=me&password=hush",
+    "mysql+pymysql://host/base?odbc_connect=UID=me;PWD=hush;",
+    "nothing://me:a@hush@host/base",
+    "sqlite://me:hush@/nowhere.db",
+]
+
+
+@pytest.fixture(params=["no driver", "a driver", "a driver that raises what it likes"])
+def driver(request, monkeypatch):
+    """No driver of MySQL, or one that repeats all that it was given when it cannot connect."""
+    if request.param == "no driver":
+        monkeypatch.setitem(sys.modules, "pymysql", None)
+        return
+    module = ModuleType("pymysql")
+    module.Error = type("Error", (Exception,), {})
+    module.paramstyle, module.__version__ = "pyformat", "1.0"
+
+    def connect(**given):
+        raise (module.Error if request.param == "a driver" else TypeError)(f"cannot connect with {given}")
+
+    module.connect = connect
+    monkeypatch.setitem(sys.modules, "pymysql", module)
+
+
+@pytest.mark.parametrize("url", WITH_PASSWORD)
+def test_a_password_is_never_shown(url, driver):
+    source = pnsight.data.reading.sql(url, table="people")
+    assert "hush" not in repr(source)
+    for wrong in (source, f"{url}::people", url):
         with pytest.raises(TableError) as refused:
             study_of(wrong)
-        assert "secret" not in str(refused.value)
+        assert "hush" not in str(refused.value)
+
+
+def test_a_table_of_a_database_does_not_show_its_url(url):
+    assert "sqlite" not in repr(open_table(f"{url}?timeout=5::people", "experimental"))
+
+
+def test_a_model_does_not_store_where_its_tables_came_from(url, tmp_path):
+    pnsight.save(pnsight.PlugIn().fit(study_of(f"{url}?timeout=5::people")), tmp_path / "model")
+    stored = b"".join(path.read_bytes() for path in (tmp_path / "model").iterdir())
+    assert b"sqlite" not in stored
+    assert b"trial" not in stored
 
 
 @pytest.mark.parametrize("given", [{}, {"table": "people", "query": "SELECT 1"}])

@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import tracemalloc
 
 import pandas
 import pytest
@@ -159,6 +160,28 @@ def test_what_keeps_a_text_from_being_read_is_named(tmp_path, odd):
     complaint = refused(tmp_path / "trial.csv", content)
     assert said in complaint
     assert "UTF-8" not in complaint
+
+
+@pytest.mark.parametrize(("before", "line"), [(b"", 1), (b"x,y\n0,1\n", 3), (b"x,y\r\n0,1\r\n", 3)])
+def test_an_endless_line_in_a_compressed_file_is_refused_without_holding_it(tmp_path, before, line):
+    content = gzip.compress(before + b"a" * (32 << 20), compresslevel=1)
+    tracemalloc.start()
+    complaint = refused(tmp_path / "trial.csv.gz", content)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert f"the row in line {line} has more than 2,097,152 bytes; expected" in complaint
+    assert peak < 8 << 20
+
+
+def test_a_row_of_many_quoted_lines_may_not_be_endless_either(tmp_path):
+    content = lines(["a"]) + '"' + ("a" * 1023 + "\n") * 3000 + '",0,1\n' + lines(["b"])
+    assert "the row in line 42 has more than 2,097,152 bytes" in refused(tmp_path / "trial.csv", content.encode())
+
+
+def test_a_line_may_be_long(tmp_path):
+    path = tmp_path / "trial.csv"
+    path.write_text(lines(["a", "b" * 2_000_000], repeats=1))
+    assert rows_of(path) == 8
 
 
 def test_a_parquet_file_called_csv_is_told_so(tmp_path):

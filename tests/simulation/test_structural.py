@@ -16,18 +16,18 @@ from pnsight import simulation as populations
 from pnsight.data.two_by_two import TWO_BY_TWO
 from pnsight.errors import LimitError, PopulationError
 from pnsight.queries import lattice
-from pnsight.simulation import structural
-from pnsight.simulation.structural import RESPONSES, CovariateNetwork, Population
+from pnsight.simulation import CovariateNetwork, StructuralPopulation, structural
+from pnsight.simulation.structural import RESPONSES
 
 POPULATIONS = [*populations.NAMES, *(f"{kind}:1" for kind in populations.KINDS)]
 ROWS = 60_000
 
 
-def small_population(p: float = 0.3) -> Population:
+def small_population(p: float = 0.3) -> StructuralPopulation:
     """One observed covariate z, one hidden cause h; choice and responses by hand."""
     choice = np.array([[0.2, 0.9], [0.5, 0.4]])
     responses = np.array([[[0.1, 0.2, 0.3, 0.4], [0.7, 0.1, 0.1, 0.1]], [[0.25] * 4, [0.0, 1.0, 0.0, 0.0]]])
-    return Population(
+    return StructuralPopulation(
         "by hand",
         CovariateNetwork.independent(("z",), np.array([p])),
         np.array([0.6]),

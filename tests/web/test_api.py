@@ -172,6 +172,22 @@ def test_a_field_that_is_not_what_it_should_be_is_named_with_status_422(client, 
     assert said in error(client.post(f"/api/{path}", json=body), 422)
 
 
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({str(k): 0 for k in range(5000)}, "the request: 5,000 fields are given, and there are 15"),
+        ({"queries": [{"sex": []}] * 1000}, "queries.0."),
+        ({"queries": [{f"c{k}": [] for k in range(900)}]}, " more"),
+        ({"queries": [{"x" * 5000: "male"}]}, "String should have at most 4000 characters"),
+    ],
+)
+def test_of_a_heap_of_mistakes_the_first_are_told(client, body, said):
+    told = error(client.post("/api/bounds", json=body), 422)
+    assert said in told
+    assert "queries.1." not in told
+    assert len(told) < 10_000
+
+
 @pytest.mark.parametrize("body", ["{", '{"level": NaN}', '{"threshold": 1e999}', '{"queries": [["a"]]}', "[" * 5000])
 def test_what_is_no_json_of_the_right_kind_is_refused(client, body):
     response = client.post("/api/decide", content=body, headers={"content-type": "application/json"})

@@ -45,6 +45,16 @@ def test_every_person_gets_the_decision_of_the_library(client, model):
     assert response.headers["content-type"] == "text/csv; charset=utf-8"
 
 
+def test_no_text_of_the_table_is_a_formula_in_the_file(client):
+    table = "=name,sex,debt\n=1+1,female,-12.5\n@sum(a1),male,-1+cmd\n"
+    response = upload(client, table, "/people.csv", threshold="0.1")
+    header, *rows = csv.reader(io.StringIO(response.text))
+    assert header[:3] == ["'=name", "sex", "debt"]
+    assert [row[:3] for row in rows] == [["'=1+1", "female", "-12.5"], ["'@sum(a1)", "male", "'-1+cmd"]]
+    again = upload(client, response.content, "/people.csv", threshold="0.1")
+    assert [row[:3] for row in csv.reader(io.StringIO(again.text))] == [header[:3], *(row[:3] for row in rows)]
+
+
 def test_the_page_shows_decisions_and_counts_them(client, model):
     page = read(upload(client, TABLE, "/people", threshold="0.1").text)
     found = decide(model, [{"sex": "female", "age": 60}, {"sex": "male"}, {"age": 33}], 0.1)
@@ -125,6 +135,18 @@ def test_all_mistakes_are_listed_with_their_rows_and_lines(client):
     assert said.startswith("30 things are wrong")
     assert said.count("has 1 value for 2 columns") == 20
     assert said.endswith("and 10 more.")
+
+
+def test_a_long_value_is_told_by_its_length(client):
+    said = told(upload(client, "sex,age\nmale," + "1" * 11_999 + "x\n", "/people"))
+    assert said == "row 1 (line 2 of the file): the value of 'age' has 12,000 characters; at most 4,000 are read."
+
+
+def test_of_many_values_that_cannot_be_read_the_first_are_told_and_the_others_counted(client):
+    said = told(upload(client, "sex\nX\n" + "".join(f"m{k}\n" for k in range(500)), "/people"))
+    assert said.startswith("500 things are wrong with this table: row 2 (line 3 of the file): covariate 'sex' has no")
+    assert said.count("has no level") == 20
+    assert said.endswith("and 480 more.")
 
 
 def test_no_answer_says_why_in_the_table(ask):

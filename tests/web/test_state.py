@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import web_models
 from pnsight.estimands import QUANTITIES, Estimand, Payoffs
-from pnsight.queries.query import encode
+from pnsight.queries.query import decode, encode
 from pnsight.web.capabilities import UNIT_PAYOFFS
 from pnsight.web.state import Options, Reader, State
 from pnsight.web.words import PEOPLE
@@ -157,3 +157,23 @@ def test_all_mistakes_are_named():
 def test_only_a_response_type_model_can_be_asked_about_other_people():
     _, problem = Reader(web_models.plug_in()).read([("population", "pooled")])
     assert "this plug-in model has only the people it was fitted to" in problem
+
+
+def test_a_long_text_is_refused_before_anything_is_made_of_it():
+    reader = Reader(web_models.clinic())
+    state, problem = reader.read([("with.age", "1" * 15_900), ("with.sex", "male"), ("x" * 5000, "1")])
+    assert decode(reader.schema, state.codes[0]).fixed == {"sex": "male"}
+    assert "with.age has a name or value of 15,900 characters; give at most 4,000." in problem
+    assert "5,000 characters" in problem
+    assert len(problem) < 500
+
+
+def test_of_many_mistakes_the_first_are_told():
+    reader = Reader(web_models.clinic())
+    state, problem = reader.read([("with.sex", "male"), *((f"with.c{k}", "1") for k in range(1000))])
+    assert decode(reader.schema, state.codes[0]).fixed == {"sex": "male"}
+    assert problem.count("no covariate is called") == 5
+    assert problem.endswith("What comes after that was not read.")
+    _, problem = reader.read([(f"c{k}", "1") for k in range(1000)])
+    assert problem.count("no option is called") == 5
+    assert problem.endswith("995 more options are none.")

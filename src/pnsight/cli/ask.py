@@ -8,6 +8,7 @@ import typer
 
 import pnsight
 from pnsight.cli.estimand_options import EstimandOptions, estimand_options
+from pnsight.cli.loading import load_model
 from pnsight.cli.messages import say_about
 from pnsight.cli.options import (
     CautiousOption,
@@ -45,7 +46,7 @@ def ask(
     if levels and without:
         raise typer.BadParameter("--levels and --without are given; use one of them.")
     least = threshold_or_cost(threshold, cost, asking.payoffs)
-    fitted = pnsight.load(model)
+    fitted = load_model(model)
     estimand = asking.of(fitted)
     if without:
         rests_on = pnsight.decisions.left_open(fitted, query, least, cautious, estimand, extrapolate)

@@ -18,21 +18,24 @@ from pnsight.cli.table_options import (
     MissingOption,
     ObservationalArgument,
     OutcomeOption,
+    StructureOptions,
     SuccessOption,
     SurveyWeightOption,
     TreatedOption,
     TreatmentOption,
     WeightOption,
     read_tables,
+    structure_options,
 )
 
 
+@structure_options
 def check(
     experimental: ExperimentalArgument,
     observational: ObservationalArgument = None,
     *,
     treatment: TreatmentOption,
-    outcome: OutcomeOption,
+    outcome: OutcomeOption = None,
     covariates: CovariatesOption = None,
     treated: TreatedOption = None,
     success: SuccessOption = None,
@@ -43,6 +46,7 @@ def check(
     survey_weight: SurveyWeightOption = None,
     cluster: ClusterOption = None,
     assignment: AssignmentOption = None,
+    structure: StructureOptions,
     format: FormatOption = None,
     out: OutOption = None,
 ) -> None:
@@ -67,6 +71,7 @@ def check(
         survey_weight=survey_weight,
         cluster=cluster,
         assignment=assignment,
+        structure=structure,
     )
     found = pnsight.check(study)
     if kind is Format.TABLE:

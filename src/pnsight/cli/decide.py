@@ -9,6 +9,7 @@ import typer
 import pnsight
 from pnsight._tabular import prepend_columns
 from pnsight.cli.estimand_options import EstimandOptions, estimand_options
+from pnsight.cli.loading import load_model
 from pnsight.cli.messages import say_about
 from pnsight.cli.options import (
     CautiousOption,
@@ -44,15 +45,17 @@ def decide(
 
     Treat where the lower bound is at least the threshold, do not where the upper bound is below it. Beside that stands
     the cautious decision, for which the whole interval of the bound has to agree. With --payoffs and --cost the bounds
-    are those of the benefit.
+    are those of the benefit. With more arms than two, and no --contrast: the arm that is certainly best, as arm:NAME,
+    or uncertain and between which.
     """
     if words and format:
         raise typer.BadParameter(f"--words and --format {format} are given; words are plain text, so use one of them.")
     least = threshold_or_cost(threshold, cost, asking.payoffs)
-    fitted = pnsight.load(model)
+    fitted = load_model(model)
     codes, kept = parse_queries(fitted, queries, space, query_file)
-    estimand = asking.of(fitted)
-    found = pnsight.decisions.decide(fitted, codes, least, cautious, estimand, extrapolate)
+    arguments = asking.arguments()
+    found = pnsight.decisions.decide(fitted, codes, least, cautious, extrapolate=extrapolate, **arguments)
+    estimand = fitted.estimand(**{**arguments, "contrast": found.contrast or asking.contrast})
     say_about(fitted, estimand, found.notes, found.caption)
     if words:
         put("".join(f"{sentence}\n" for sentence in found.words()), out)

@@ -14,7 +14,7 @@ import typer
 import pnsight
 from pnsight._text import format_table
 from pnsight.cli.options import within
-from pnsight.cli.output import put, say
+from pnsight.cli.output import put_data, say
 from pnsight.cli.progress_bar import bar
 from pnsight.cli.simulate import simulate
 
@@ -38,7 +38,7 @@ def demo(
 
     _step("Two tables of a population whose truth is known: a trial, and a registry where people chose")
     _command(f"pnsight simulate {POPULATION} --experimental {rows} --observational {rows} --seed 1 --out {data}")
-    simulate(POPULATION, data, rows, rows, 1, 0.5)
+    simulate(POPULATION, data, rows, rows, 1)
 
     _step("Are they usable?")
     _command(f"pnsight check {tables}")
@@ -70,7 +70,7 @@ def demo(
     _command(f"pnsight report {model} --threshold {THRESHOLD} --out {page}")
     with bar("report") as progress:
         summary = pnsight.output.report.summarise(fitted, THRESHOLD, progress=progress)
-    put(pnsight.output.report.render(summary), page)
+    put_data(pnsight.output.report.render(summary), page)
     say(f"wrote {page}")
 
     print(

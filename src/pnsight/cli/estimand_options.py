@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, fields
-from functools import wraps
-from typing import Annotated, Any, get_type_hints
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import typer
 
 import pnsight
-from pnsight.cli.options import People, Refine, TrialAloneOption, confidence, four_numbers
-from pnsight.estimands.quantities import QUANTITIES
+from pnsight.cli.option_group import expand_options
+from pnsight.cli.options import Among, People, Refine, TrialAloneOption, confidence, four_numbers
+from pnsight.estimands.quantities import known_quantities
 
 OF_INTERVALS = ("level", "simultaneous", "median_unbiased")
 """Fields that are about sampling error, which known populations and formulas do not have."""
 
-QUANTITY_NAMES = f"<{'|'.join(QUANTITIES)}>"
+OF_STRUCTURES = ("contrast", "statement", "given", "horizon", "among")
+"""Fields that speak of arms and outcomes, which a command that shows two arms and two outcomes has no use for."""
+
+QUANTITY_NAMES = f"<{'|'.join(known_quantities())}>"
 """As a choice is shown in help."""
 
 
 def quantity_name(name: str | None) -> str | None:
     """The name of a quantity, whichever there are when the command is run."""
-    if name is not None and name not in QUANTITIES:
-        raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, QUANTITIES))}.")
+    if name is not None and name not in known_quantities():
+        raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, known_quantities()))}.")
     return name
 
 
@@ -69,8 +71,9 @@ class EstimandOptions:
         str | None,
         typer.Option(
             "--payoffs",
-            metavar="C,A,N,D",
-            help="Bound the benefit: what treating a complier, an always-taker, a never-taker and a defier is worth.",
+            metavar="HELPED,ALWAYS,NEVER,HARMED",
+            help="Bound the benefit: what treating a person is worth who is helped, who always responds, who never "
+            "does, and who is harmed.",
         ),
     ] = None
     assume: Annotated[
@@ -79,7 +82,9 @@ class EstimandOptions:
             "--assume",
             metavar="ASSUMPTION",
             help="Assume monotone (nobody is harmed), exogenous (given the covariates, the treatment chosen is as good "
-            "as random), or both: comma-separated or repeated. Refused where the tables contradict it.",
+            "as random), or both: comma-separated or repeated. Where people were assigned an arm: no-defiers (nobody "
+            "takes the treatment only if not assigned to it) or one-sided (nobody takes it without). Refused where the "
+            "tables contradict it.",
         ),
     ] = None
     refine: Annotated[
@@ -91,6 +96,32 @@ class EstimandOptions:
         ),
     ] = Refine.NONE
     trial_alone: TrialAloneOption = False
+    contrast: Annotated[
+        str | None,
+        typer.Option(
+            "--contrast",
+            metavar="ARM:ARM",
+            help="Which arm is compared with which, as high:placebo; needed with more arms than two.",
+        ),
+    ] = None
+    statement: Annotated[
+        str | None,
+        typer.Option(
+            "--statement",
+            help="Bound the share of whom a statement holds, as 'Y[high] >= mild and Y[placebo] == none'.",
+        ),
+    ] = None
+    given: Annotated[
+        str | None,
+        typer.Option("--given", help="With --statement: among whom, as 'X == placebo and Y == none'."),
+    ] = None
+    horizon: Annotated[
+        float | None, typer.Option("--horizon", help="Of times to an event: when to look, one of the horizons.")
+    ] = None
+    among: Annotated[
+        Among,
+        typer.Option("--among", help="Of everyone, or of compliers, who take either arm as assigned."),
+    ] = Among.EVERYONE
 
     def arguments(self) -> dict[str, Any]:
         """What `Estimand.parse` and `Model.estimand` take."""
@@ -104,6 +135,11 @@ class EstimandOptions:
             "assume": ",".join(self.assume or []),
             "refine": self.refine.value,
             "trial_alone": self.trial_alone,
+            "contrast": self.contrast,
+            "statement": self.statement,
+            "given": self.given,
+            "horizon": self.horizon,
+            "among": self.among.value,
         }
 
     def of(self, model: pnsight.Model) -> pnsight.Estimand:
@@ -123,28 +159,4 @@ def estimand_options(*left_out: str) -> Callable[[Callable[..., None]], Callable
     -------
     A decorator.
     """
-    hints = get_type_hints(EstimandOptions, include_extras=True)
-    taken = [each for each in fields(EstimandOptions) if each.name not in left_out]
-
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        @wraps(command)
-        def run(**given: Any) -> None:
-            asking = EstimandOptions(**{each.name: given.pop(each.name) for each in taken})
-            command(**given, asking=asking)
-
-        kind = inspect.Parameter.KEYWORD_ONLY
-        own = inspect.signature(command, eval_str=True).parameters
-        added = [
-            inspect.Parameter(
-                each.name, inspect.Parameter.KEYWORD_ONLY, default=each.default, annotation=hints[each.name]
-            )
-            for each in taken
-        ]
-        shown: list[inspect.Parameter] = []
-        for name, parameter in own.items():
-            shown += added if name == "asking" else [parameter.replace(kind=kind)]
-        run.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
-        run.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
-        return run
-
-    return decorate
+    return expand_options(EstimandOptions, "asking", left_out)

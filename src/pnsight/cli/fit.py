@@ -10,7 +10,7 @@ import typer
 
 import pnsight
 from pnsight.cli.estimand_options import QUANTITY_NAMES, quantity_name
-from pnsight.cli.options import People, SeedOption
+from pnsight.cli.options import People, SeedOption, within
 from pnsight.cli.output import say
 from pnsight.cli.progress_bar import bar
 from pnsight.cli.table_options import (
@@ -24,12 +24,16 @@ from pnsight.cli.table_options import (
     MissingOption,
     ObservationalArgument,
     OutcomeOption,
+    StructureOptions,
     SuccessOption,
     SurveyWeightOption,
     TreatedOption,
     TreatmentOption,
+    WeightIsPeopleOption,
     WeightOption,
+    cut_at_quantiles,
     read_tables,
+    structure_options,
 )
 from pnsight.errors import join_names
 from pnsight.models.registry import MODELS, constructor_parameters, find_model
@@ -61,12 +65,13 @@ _USUAL = {"population": People.OBSERVATIONAL.value, "intervals": True, "mix": Mi
 """Values of these options where none is given."""
 
 
+@structure_options
 def fit(
     experimental: ExperimentalArgument,
     observational: ObservationalArgument = None,
     *,
     treatment: TreatmentOption,
-    outcome: OutcomeOption,
+    outcome: OutcomeOption = None,
     observational_only: Annotated[
         bool,
         typer.Option(
@@ -82,9 +87,11 @@ def fit(
     merge_rare: MergeRareOption = None,
     missing: MissingOption = Missing.ERROR,
     weight: WeightOption = None,
+    weight_is_people: WeightIsPeopleOption = False,
     survey_weight: SurveyWeightOption = None,
     cluster: ClusterOption = None,
     assignment: AssignmentOption = None,
+    structure: StructureOptions,
     model: Annotated[
         str, typer.Option("--model", metavar=f"<{'|'.join(MODELS)}>", callback=model_name, help="How to learn.")
     ] = "response-types",
@@ -107,6 +114,15 @@ def fit(
         str,
         typer.Option("--min-rows", "--threshold", help="Rows a query needs to train a bound regressor, or auto."),
     ] = "auto",
+    min_cell: Annotated[
+        int | None,
+        typer.Option(
+            "--min-cell",
+            help="Withhold counts of people from 1 to below this, such as 10, and learn from the rest: a model to hand "
+            "on.",
+            callback=within(2),
+        ),
+    ] = None,
     seed: SeedOption = 0,
 ) -> None:
     """Learn from an experimental and an observational table."""
@@ -133,14 +149,23 @@ def fit(
         merge_rare=merge_rare,
         missing=missing,
         weight=weight,
+        weight_is_people=weight_is_people,
         survey_weight=survey_weight,
         cluster=cluster,
         assignment=assignment,
+        structure=structure,
     )
     chosen = find_model(model)(**own)
     with bar("training") as progress:
-        fitted = chosen.fit(study, progress)
+        if min_cell is None:
+            fitted = chosen.fit(study, progress)
+        else:
+            fitted = pnsight.models.suppression.fit_suppressed(chosen, study, min_cell, progress)
     pnsight.save(fitted, out)
+    for caveat in fitted.study.withheld.notes if fitted.study.withheld else ():
+        say(str(caveat))
+    if min_cell is not None and (found := cut_at_quantiles(bands)):
+        say(str(pnsight.Note("edges_published", {"covariates": found})))
     for warning in fitted.warnings:
         say(f"warning: {warning}")
     say(f"model written to {out}; ask it with: pnsight query {out}")

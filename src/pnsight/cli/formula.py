@@ -21,7 +21,7 @@ def formula(
     latex: Annotated[bool, typer.Option("--latex", help="Write LaTeX instead of plain text.")] = False,
 ) -> None:
     """Print the tight bounds on a quantity as formulas."""
-    estimand = pnsight.Estimand.parse(**asking.arguments())
     structure = pnsight.data.two_by_two.EXPERIMENT_ALONE if experiment_alone else pnsight.data.two_by_two.TWO_BY_TWO
+    estimand = pnsight.Estimand.parse(**asking.arguments()).of_structure(structure)
     write = pnsight.output.formulas.formula_latex if latex else pnsight.output.formulas.formula_text
     put(write(estimand, structure) + "\n", None)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import io
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from pnsight._redact import redact_urls
 from pnsight._version import __version__
 from pnsight.cli import (
     ask,
@@ -29,6 +30,7 @@ from pnsight.cli import (
     serve,
     simulate,
 )
+from pnsight.cli.output import say, silence
 from pnsight.errors import PnsightError
 
 app = typer.Typer(
@@ -79,28 +81,27 @@ def _program(
 def main(arguments: list[str] | None = None) -> None:
     """Run the program; a user's mistake ends with exit code 2 and one message."""
     _have_streams()
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that lacks a letter still gets the answer
     try:
         _run(arguments)
     except PnsightError as error:
-        print(f"pnsight: {error}", file=sys.stderr)
+        say(f"pnsight: {redact_urls(str(error))}")
         sys.exit(2)
     except RuntimeError as error:
         if not isinstance(error.__cause__, KeyboardInterrupt):  # as DuckDB puts it
             raise
         sys.exit(130)
     except MemoryError:
-        print("pnsight: there is not enough memory for this; ask for less at once.", file=sys.stderr)
+        say("pnsight: there is not enough memory for this; ask for less at once.")
         sys.exit(2)
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        silence(sys.stdout)
     except OSError as error:
         if error.filename is not None:  # a file that was named: the result has no name
-            print(f"pnsight: cannot use {str(error.filename)!r}: {error.strerror}; name another.", file=sys.stderr)
+            named = redact_urls(repr(str(error.filename)))
+            say(f"pnsight: cannot use {named}: {error.strerror}; name another.")
             sys.exit(2)
-        print(f"pnsight: cannot write the result: {error.strerror}.", file=sys.stderr)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        say(f"pnsight: cannot write the result: {error.strerror}.")
+        silence(sys.stdout)
         sys.exit(2)
 
 
@@ -112,8 +113,31 @@ def _run(arguments: list[str] | None) -> None:
 
 
 def _have_streams() -> None:
-    """A stream that was closed is None in Python; have one that fails when written to, and messages that go nowhere."""
+    """Streams that tell when they fail, and have an escape for a letter that a terminal lacks.
+
+    A stream that was closed is None in Python; have one that fails when written to, and messages that go nowhere.
+    """
     if sys.stdout is None:
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
     if sys.stderr is None:
         sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout = _complete(sys.stdout)
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+_KEPT: list[io.TextIOWrapper] = []
+"""Unbuffered streams and those in their place, kept because whoever lets go of one closes what both write to."""
+
+
+def _complete(stream: io.TextIOWrapper) -> io.TextIOWrapper:
+    """The stream itself, unless it is unbuffered (PYTHONUNBUFFERED, python -u).
+
+    Python then asks the system once to write, and passes over what it did not write, as on a disk that is full.
+    """
+    raw: Any = stream.buffer
+    if not isinstance(raw, io.RawIOBase):
+        return stream
+    complete = io.TextIOWrapper(io.BufferedWriter(raw), stream.encoding, line_buffering=True)
+    _KEPT.extend([stream, complete])
+    return complete

@@ -37,6 +37,13 @@ class Refine(StrEnum):
     COVARIATES = "covariates"
 
 
+class Among(StrEnum):
+    """Of whom a quantity is asked, where people were assigned an arm."""
+
+    EVERYONE = "everyone"
+    COMPLIERS = "compliers"
+
+
 class People(StrEnum):
     """Whose people an open covariate is averaged over."""
 
@@ -111,7 +118,12 @@ TrialAloneOption: TypeAlias = Annotated[
 ]
 MinCellOption: TypeAlias = Annotated[
     int | None,
-    typer.Option("--min-cell", help="Withhold counts from 1 to below this, such as 10.", callback=within(2)),
+    typer.Option(
+        "--min-cell",
+        help="Withhold counts of people from 1 to below this, such as 10, and fit again to the rest; to do so once, "
+        "use pnsight export.",
+        callback=within(2),
+    ),
 ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,13 +11,17 @@ from pnsight.cli.estimand_options import OF_INTERVALS, EstimandOptions, estimand
 from pnsight.cli.options import FormatOption, OutOption, QueriesArgument, Space
 from pnsight.cli.output import emit
 from pnsight.errors import QueryError
+from pnsight.estimands.quantities import PNS
 
 
-@estimand_options(*OF_INTERVALS, "population", "assume", "trial_alone")
+@estimand_options(*OF_INTERVALS, "population", "trial_alone")
 def oracle(
     population: Annotated[
         str,
-        typer.Argument(help="confounder, covariate, direct, direct-positive, mediator, or kind:seed for a random one."),
+        typer.Argument(
+            help="confounder, covariate, direct, direct-positive or mediator; three-doses, five-grades, survival, "
+            "noncompliance, noncompliance-alone or untried-arm; or kind:seed for a random one."
+        ),
     ],
     queries: QueriesArgument = None,
     space: Annotated[Space | None, typer.Option("--space", help="All exact queries, or all queries.")] = None,
@@ -36,15 +40,15 @@ def oracle(
         raise QueryError("a population has no rows, so --space observed means nothing here; use exact or mask.")
     else:
         codes = pnsight.queries.lattice.SPACES[space](known.schema)
-    estimand = pnsight.Estimand.parse(**asking.arguments())
+    estimand = known.estimand(**asking.arguments())
     found = known.bounds(codes, estimand)
     answer = found.columns()
-    columns = {
+    columns: dict[str, Any] = {
         "query": answer["query"],
         "mass": known.mixture(codes)[0].tolist(),
         "lower": answer["lower"],
         "upper": answer["upper"],
-        "pns": known.pns(codes).tolist(),
-        found.quantity: known.true_value(codes, estimand).tolist(),
     }
-    emit(columns, format, out)
+    if not estimand.is_statement:
+        columns["pns"] = known.true_value(codes, estimand.of_quantity(PNS)).tolist()
+    emit({**columns, found.quantity: known.true_value(codes, estimand).tolist()}, format, out)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import pnsight
 from pnsight._files import replacing
+from pnsight._foreign_text import printable
 from pnsight._tabular import drop_empty_columns
 from pnsight._text import as_records, csv_text, format_table
 from pnsight.cli.options import Format
@@ -20,8 +22,16 @@ Kind = TypeVar("Kind")
 
 
 def say(message: str) -> None:
-    """A message for the person, kept apart from results."""
-    print(message, file=sys.stderr)
+    """A message for the person, kept apart from results; where it cannot be written, results do not suffer."""
+    try:
+        print(printable(message), file=sys.stderr, flush=True)
+    except OSError:
+        silence(sys.stderr)
+
+
+def silence(stream: TextIO) -> None:
+    """Let what is still to be written to a stream that fails go nowhere, or its failure would be met again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def emit(columns: Mapping[str, Sequence[Any]], kind: Format | None, out: Path | None) -> None:
@@ -31,22 +41,29 @@ def emit(columns: Mapping[str, Sequence[Any]], kind: Format | None, out: Path | 
         pnsight.data.reading.write_parquet(columns, out)
     elif kind is Format.JSON:
         put_json(as_records(columns), out)
+    elif kind is Format.CSV:
+        put_data(csv_text(columns), out)
     else:
-        put(csv_text(columns) if kind is Format.CSV else format_table(drop_empty_columns(columns)) + "\n", out)
+        put(format_table(drop_empty_columns(columns)) + "\n", out)
 
 
 def put(text: str, out: Path | None) -> None:
-    """Write text to the screen, or to a file."""
-    if out is None:
-        sys.stdout.write(text)
-    else:
+    """Write text that people read to the screen, or to a file, with control codes as escapes."""
+    put_data(printable(text), out)
+
+
+def put_data(text: str, out: Path | None) -> None:
+    """Write text that programs read to the screen, or to a file, as it is; on a terminal control codes are escapes."""
+    if out is not None:
         _write(out, text)
+    else:
+        sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
 
 
 def put_json(value: Any, out: Path | None) -> None:
     """Write plain data as JSON; where the screen lacks letters, in escapes of JSON rather than of Python."""
     plain = out is None and not (sys.stdout.encoding or "utf-8").lower().startswith("utf")
-    put(json.dumps(_finite(value), ensure_ascii=plain, indent=1, default=str) + "\n", out)
+    put_data(json.dumps(_finite(value), ensure_ascii=plain, indent=1, default=str) + "\n", out)
 
 
 def check_output(kind: Format | None, out: Path | None) -> Format:

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 import pnsight
-from pnsight.cli.estimand_options import EstimandOptions, estimand_options
+from pnsight.cli.estimand_options import OF_STRUCTURES, EstimandOptions, estimand_options
+from pnsight.cli.loading import load_model
 from pnsight.cli.messages import say_about
 from pnsight.cli.options import (
     CostOption,
@@ -31,7 +32,7 @@ class Table(StrEnum):
     BOTH = "both"
 
 
-@estimand_options("refine", "trial_alone", "simultaneous", "median_unbiased")
+@estimand_options("refine", "trial_alone", "simultaneous", "median_unbiased", *OF_STRUCTURES)
 def plan(
     model: ModelArgument,
     groups: Annotated[
@@ -64,7 +65,8 @@ def plan(
     from the group; stays: who of the group would stay uncertain with unlimited rows.
     """
     least = threshold_or_cost(threshold, cost, asking.payoffs)
-    fitted = pnsight.load(model)
+    fitted = load_model(model)
+    pnsight.data.structures.require_two_by_two(fitted.structure, "plans are made for")
     estimand = asking.of(fitted)
     found = pnsight.plan(
         fitted,

@@ -16,9 +16,12 @@ from pnsight import _progress as progress
 def bar(title: str) -> Iterator[progress.Progress]:
     """A callback that draws a bar with a note, the time gone and the time left."""
     console = Console(file=sys.stderr)
+    if not console.is_terminal:  # a bar that is switched off still ends its line, in some versions of rich
+        yield progress.no_progress
+        return
     columns = (TextColumn(title), BarColumn(), TextColumn("{task.completed:.0f}/{task.total:.0f}"))
     times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(), TextColumn("{task.fields[note]}"))
-    with Progress(*columns, *times, console=console, transient=True, disable=not console.is_terminal) as drawn:
+    with Progress(*columns, *times, console=console, transient=True) as drawn:
         task = drawn.add_task(title, total=1, note="")
 
         def report(done: int, total: int, note: str) -> None:

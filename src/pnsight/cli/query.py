@@ -10,6 +10,7 @@ import typer
 import pnsight
 from pnsight._tabular import prepend_columns
 from pnsight.cli.estimand_options import EstimandOptions, estimand_options
+from pnsight.cli.loading import load_model
 from pnsight.cli.messages import say_about
 from pnsight.cli.options import FormatOption, OutOption, QueriesArgument, Space
 from pnsight.cli.output import emit, say
@@ -39,7 +40,7 @@ def query(
     out: OutOption = None,
 ) -> None:
     """Bound a quantity for subpopulations; no query means everyone."""
-    fitted = pnsight.load(model)
+    fitted = load_model(model)
     codes, kept = parse_queries(fitted, queries, space, query_file)
     estimand = asking.of(fitted)
     answer = fitted.bounds(codes, estimand)

@@ -9,6 +9,7 @@ import typer
 
 import pnsight
 from pnsight.cli.estimand_options import EstimandOptions, estimand_options
+from pnsight.cli.loading import load_model
 from pnsight.cli.messages import say_about
 from pnsight.cli.options import FormatOption, LeastSupportOption, OutOption, within
 from pnsight.cli.output import emit
@@ -53,7 +54,7 @@ def rank(
     out: OutOption = None,
 ) -> None:
     """List the subpopulations with the highest bounds, each better than every more general one."""
-    fitted = pnsight.load(model)
+    fitted = load_model(model)
     found = pnsight.rank(
         fitted, top, by.value, margin, least_share, least_support, most_candidates, **asking.arguments()
     )

@@ -9,8 +9,9 @@ import typer
 
 import pnsight
 from pnsight.cli.estimand_options import EstimandOptions, estimand_options
+from pnsight.cli.loading import load_model
 from pnsight.cli.options import CostOption, MinCellOption, OutOption, four_numbers, threshold_or_cost, within
-from pnsight.cli.output import check_file, ending_of, put, put_json, say
+from pnsight.cli.output import check_file, ending_of, put_data, put_json, say
 from pnsight.cli.progress_bar import bar
 from pnsight.cli.query import ModelArgument
 
@@ -30,7 +31,7 @@ _ENDINGS = {
 }
 
 
-@estimand_options("quantity", "population", "assume", "refine", "simultaneous", "median_unbiased")
+@estimand_options("quantity", "population", "assume", "refine", "simultaneous", "median_unbiased", "statement", "given")
 def report(
     model: ModelArgument,
     out: OutOption = None,
@@ -59,7 +60,7 @@ def report(
     cost = threshold_or_cost(None, cost, asking.payoffs)
     check_file(out)
     kind = format or ending_of(out, _ENDINGS)
-    fitted = pnsight.load(model)
+    fitted = load_model(model)
     with bar("report") as progress:
         summary = pnsight.output.report.summarise(
             fitted,
@@ -73,10 +74,13 @@ def report(
             progress,
             trial_alone=asking.trial_alone,
             cautious=not plain,
+            contrast=asking.contrast,
+            horizon=asking.horizon,
+            among=asking.among.value,
         )
     if kind is ReportFormat.JSON:
         put_json(pnsight.output.report.as_plain(summary), out)
     else:
-        put(pnsight.output.report.render(summary), out)
+        put_data(pnsight.output.report.render(summary), out)
     if out is not None:
         say(f"wrote {out}")

@@ -9,6 +9,7 @@ import typer
 
 import pnsight
 from pnsight.cli.estimand_options import EstimandOptions, estimand_options
+from pnsight.cli.loading import load_model
 from pnsight.cli.messages import say_about
 from pnsight.cli.options import CautiousOption, ExtrapolateOption, FormatOption, LeastSupportOption, OutOption
 from pnsight.cli.output import emit
@@ -52,7 +53,7 @@ def select(
     guaranteed: at least so many respond if treated and would not otherwise; best_case: at most so many; net: how many
     more respond than if none of them were treated, those helped less those harmed.
     """
-    fitted = pnsight.load(model)
+    fitted = load_model(model)
     estimand = asking.of(fitted)
     found = pnsight.select(fitted, budget, people, cost, by.value, cautious, least_support, estimand, extrapolate)
     say_about(fitted, estimand, found.notes, found.caption)

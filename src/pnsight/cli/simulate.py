@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import shlex
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 import pnsight
 from pnsight.cli.options import SeedOption, within
 from pnsight.cli.output import say
-from pnsight.errors import OutputError
+
+
+class TableFormat(StrEnum):
+    """What a table is written as."""
+
+    PARQUET = "parquet"
+    CSV = "csv"
 
 
 def simulate(
     population: Annotated[
         str,
-        typer.Argument(help="confounder, covariate, direct, direct-positive, mediator, or kind:seed for a random one."),
+        typer.Argument(
+            help="confounder, covariate, direct, direct-positive or mediator; three-doses, five-grades, survival, "
+            "noncompliance, noncompliance-alone or untried-arm; or kind:seed for a random one."
+        ),
     ],
     out: Annotated[Path, typer.Option("--out", help="Folder for experimental.parquet and observational.parquet.")],
     experimental: Annotated[
@@ -27,15 +38,54 @@ def simulate(
     ] = 200_000,
     seed: SeedOption = 1,
     assignment: Annotated[
-        float, typer.Option("--assignment", help="Probability of treatment in the experiment.")
-    ] = 0.5,
+        str | None,
+        typer.Option(
+            "--assignment",
+            metavar="PROBABILITY[,...]",
+            help="Probability of treatment in the experiment or, of more arms than two, of each arm that it has; by "
+            "default they are equally likely.",
+        ),
+    ] = None,
+    format: Annotated[
+        TableFormat, typer.Option("--format", help="Write Parquet files, or experimental.csv and observational.csv.")
+    ] = TableFormat.PARQUET,
 ) -> None:
     """Sample an experimental and an observational table from a known population."""
-    tables = pnsight.simulation.get(population).tables(experimental, observational, seed, assignment)
+    known = pnsight.simulation.get(population)
+    tables = known.tables(experimental, observational, seed, _probabilities(assignment))
+    files = {
+        f"{name}.{format}": columns
+        for name, columns in zip(("experimental", "observational"), tables, strict=True)
+        if columns
+    }
+    pnsight.data.reading.write_tables(files, out)
+    for name, columns in files.items():
+        say(f"{out / name}: {len(columns[known.design.treatment]):,} rows")
+    if not known.structure.is_two_by_two:
+        paths = shlex.join(str(out / name) for name in files)
+        say(f"read with: pnsight fit {paths} {_as_options(known.reading)} --out MODEL")
+
+
+def _probabilities(given: str | None) -> float | list[float] | None:
+    if given is None:
+        return None
     try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"cannot make the folder {str(out)!r}: {error.strerror}.") from None
-    for name, columns in zip(("experimental", "observational"), tables, strict=True):
-        pnsight.data.reading.write_parquet(columns, out / f"{name}.parquet")
-        say(f"{out / f'{name}.parquet'}: {len(columns['x']):,} rows")
+        found = [float(each) for each in given.split(",")]
+    except ValueError:
+        raise typer.BadParameter(
+            f"{given!r} was given; expected a probability, or one for each arm as in 0.4,0.3,0.3.",
+            param_hint="--assignment",
+        ) from None
+    return found[0] if len(found) == 1 else found
+
+
+def _as_options(arguments: dict[str, Any]) -> str:
+    """Arguments of `read_study` as the command line takes them."""
+    words: list[str] = []
+    for name, value in arguments.items():
+        listed = (
+            [f"{each:g}" if isinstance(each, float) else each for each in value] if isinstance(value, list) else None
+        )
+        option = f"--{name.replace('_', '-')}"
+        words += [option] if value is True else [option, value if listed is None else ",".join(listed)]
+    return shlex.join(words)

@@ -7,11 +7,50 @@ from typing import TYPE_CHECKING
 import lazy_loader
 
 if TYPE_CHECKING:
-    from pnsight.data import law, profiles, reading, sampling, schema, structure, study, two_by_two
+    from pnsight.data import (
+        arms_and_outcomes,
+        law,
+        noncompliance,
+        profiles,
+        reading,
+        sampling,
+        schema,
+        structure,
+        structures,
+        study,
+        time_to_event,
+        two_by_two,
+    )
 
 __getattr__, __dir__, _ = lazy_loader.attach(
     __name__,
-    submodules=["law", "profiles", "reading", "sampling", "schema", "structure", "study", "two_by_two"],
+    submodules=[
+        "arms_and_outcomes",
+        "law",
+        "noncompliance",
+        "profiles",
+        "reading",
+        "sampling",
+        "schema",
+        "structure",
+        "structures",
+        "study",
+        "time_to_event",
+        "two_by_two",
+    ],
 )
 
-__all__ = ["law", "profiles", "reading", "sampling", "schema", "structure", "study", "two_by_two"]
+__all__ = [
+    "arms_and_outcomes",
+    "law",
+    "noncompliance",
+    "profiles",
+    "reading",
+    "sampling",
+    "schema",
+    "structure",
+    "structures",
+    "study",
+    "time_to_event",
+    "two_by_two",
+]

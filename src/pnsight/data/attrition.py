@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-Arms = tuple[float, float]
-"""A number for the treated, and one for the untreated."""
+Arms = tuple[float, ...]
+"""A number for each arm: the treated, then the untreated; of other structures in the order of the experiment's arms."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,5 @@ class TableAttrition:
 
     @property
     def shares(self) -> Arms:
-        """Share of either arm without an outcome, 0 of none."""
-        treated, untreated = (few / (many or 1.0) for few, many in zip(self.missing, self.rows, strict=True))
-        return treated, untreated
+        """Share of each arm without an outcome, 0 of none."""
+        return tuple(few / (many or 1.0) for few, many in zip(self.missing, self.rows, strict=True))

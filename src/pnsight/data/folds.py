@@ -38,19 +38,20 @@ def deal_folds(
 
     Returns
     -------
-    Shape (folds, profiles, cells): counts that add up to those of the tables.
+    Shape (folds, profiles, cells + sets): counts that add up to those of the tables.
     """
     rng = np.random.default_rng(_SEED)
     fold_of = _deal_clusters(structure, tables, folds, rng)
-    found = np.zeros((folds, profiles, structure.n_cells))
+    found = np.zeros((folds, profiles, structure.n_columns))
     for name, rows in tables.items():
-        columns = structure.columns_of(name)
+        columns = structure.all_columns_of(name)
         dealt = np.zeros((len(rows.rows), folds))
         dealt[rows.independent] = _deal_rows(rows.rows[rows.independent], folds, rng)
         held = np.flatnonzero(~rows.independent)
         dealt[held, fold_of[rows.cluster[held]]] = rows.rows[held]
         for fold in range(folds):
-            found[fold, :, columns] = rows.summed(dealt[:, fold] * rows.weight, profiles, columns.stop - columns.start)
+            counted = rows.summed(dealt[:, fold] * rows.weight, profiles, len(columns))
+            found[fold][:, columns] = counted
     return found
 
 

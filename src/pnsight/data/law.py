@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight._typing import FloatArray
+from pnsight.data.coarsened import coarsened_shares
 from pnsight.data.structure import Structure
 
 
@@ -49,20 +50,20 @@ class Law:
 
     @classmethod
     def from_counts(cls, counts: FloatArray, structure: Structure) -> Law:
-        """Empirical laws: the shares of counted rows.
+        """Empirical laws: the shares of counted rows; those that show a set of cells are shared out among them.
 
         Parameters
         ----------
         counts
-            Shape (rows, cells).
+            Shape (rows, cells), or (rows, cells + sets) where rows may show less than a cell.
         structure
             Which cells they are in.
 
         Returns
         -------
-        One law a row, NaN in groups without rows.
+        One law a row, the most likely one; NaN in groups without rows that say it.
         """
-        return cls(structure, structure.probabilities(counts))
+        return cls(structure, coarsened_shares(counts, structure))
 
     def __len__(self) -> int:
         return len(self.cells)

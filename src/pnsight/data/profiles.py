@@ -32,14 +32,32 @@ def distinct_profiles(schema: Schema, codes: Codes) -> tuple[Codes, npt.NDArray[
     if schema.n_profiles > np.iinfo(np.int64).max:
         found, place = np.unique(codes, axis=0, return_inverse=True)
         return found, place.ravel()
-    index = profile_index(schema, codes)
-    if schema.n_profiles <= len(codes):  # marking those that occur takes less time than sorting
-        occurs = np.zeros(schema.n_profiles, dtype=bool)
-        occurs[index] = True
-        numbers, place = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[index]
-    else:
-        numbers, place = np.unique(index, return_inverse=True)
+    numbers, place = distinct_numbers(profile_index(schema, codes), schema.n_profiles)
     return np.stack(np.unravel_index(numbers, schema.shape), axis=1).astype(np.int32), place
+
+
+def distinct_numbers(numbers: npt.NDArray[np.intp], limit: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Find the distinct ones of some numbers.
+
+    Parameters
+    ----------
+    numbers : shape (n,)
+        Numbers from 0, possibly repeated.
+    limit
+        All are below it.
+
+    Returns
+    -------
+    found : shape (distinct,)
+        The distinct numbers, in order.
+    place : shape (n,)
+        Position of each number among them.
+    """
+    if limit > len(numbers):
+        return np.unique(numbers, return_inverse=True)
+    occurs = np.zeros(limit, dtype=bool)  # marking those that occur takes less time than sorting
+    occurs[numbers] = True
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[numbers]
 
 
 def profile_index(schema: Schema, codes: Codes) -> npt.NDArray[np.intp]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+import math
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +22,12 @@ class SampledRows:
     Attributes
     ----------
     profile, cell : which profile, and which cell of the table
-    rows : how many rows there are
+    rows : how many rows there are, by the weights that count rows
     weight : how many rows each of them counts as, one on average
     cluster : which cluster they belong to, `INDEPENDENT` for none
+    people : how many people that is: lines of the table, whatever they weigh
+    survey, propensity : what the weight is made of: the survey weight as given, and the probability of the row's arm;
+        one and a half where there is no such column
     """
 
     profile: IndexArray
@@ -31,6 +35,9 @@ class SampledRows:
     rows: FloatArray
     weight: FloatArray
     cluster: IndexArray
+    people: FloatArray
+    survey: FloatArray
+    propensity: FloatArray
 
     def take(self, entries: npt.NDArray[np.generic]) -> SampledRows:
         """Select entries by a mask or by positions."""
@@ -39,6 +46,10 @@ class SampledRows:
     def in_order(self) -> SampledRows:
         """The same entries in one order, in whichever order the engine gave them."""
         return self.take(np.lexsort((self.rows, self.weight, self.cluster, self.cell, self.profile)))
+
+    def with_profiles(self, place: IndexArray) -> SampledRows:
+        """The same entries where profiles are numbered otherwise, from their numbers now, shape (profiles,)."""
+        return replace(self, profile=place[self.profile])
 
     @property
     def counted(self) -> FloatArray:
@@ -63,6 +74,39 @@ class SampledRows:
         """Whether rows count once each and are independent."""
         return bool(self.independent.all() and (self.weight == 1).all())
 
+    @property
+    def rows_are_people(self) -> bool:
+        """Whether a row is a person."""
+        return bool((self.people == self.rows).all())
+
+
+def row_weights(survey: FloatArray, propensity: FloatArray, rows: FloatArray) -> FloatArray:
+    """How many rows each row of an entry counts as.
+
+    Survey weights have no scale of their own: they are divided by their mean over the rows. Inverse probability
+    weighting: a row with probability p of its arm stands for 1 / (2 p) rows, as if a fair coin had decided who is
+    treated, so that both arms represent all participants.
+
+    Parameters
+    ----------
+    survey, propensity, rows : shape (entries,)
+        Survey weights, probabilities of the arms that rows are in, and how many rows there are.
+
+    Returns
+    -------
+    Shape (entries,).
+    """
+    with np.errstate(over="ignore"):  # counts that are too large are refused, whatever made them so
+        return np.asarray(_over_mean(survey, rows) / (2 * propensity))
+
+
+def _over_mean(weights: FloatArray, rows: FloatArray) -> FloatArray:
+    if not len(weights) or weights.min() == weights.max():  # whatever rounding would make of their mean
+        return np.ones(len(weights))
+    scaled = weights / weights.max()
+    mean = math.fsum(scaled * rows) / float(rows.sum())  # exact, in whichever order entries come
+    return np.asarray(scaled / mean)
+
 
 def sum_by(place: IndexArray, values: FloatArray, length: int = 0) -> FloatArray:
     """Values added up by place.
@@ -82,7 +126,7 @@ def sum_by(place: IndexArray, values: FloatArray, length: int = 0) -> FloatArray
 
 
 def group_of_cell(structure: Structure, table: str) -> IndexArray:
-    """Which group of the structure each cell of a table is in.
+    """Which group of the structure each cell of a table, and then each of its sets, is in.
 
     Parameters
     ----------
@@ -91,7 +135,8 @@ def group_of_cell(structure: Structure, table: str) -> IndexArray:
 
     Returns
     -------
-    Shape (cells of the table,).
+    Shape (cells of the table and its sets,).
     """
     sizes = {number: len(structure.groups[number].cells) for number in structure.groups_of(table)}
-    return np.repeat(list(sizes), list(sizes.values()))
+    sets = [structure.group_of_set[number] for number in structure.sets_of(table)]
+    return np.concatenate([np.repeat(list(sizes), list(sizes.values())), np.array(sets, dtype=np.intp)])

@@ -26,7 +26,7 @@ class TableSampling:
     table : its name
     rows, effective_rows : how many there are, and how many independent rows of equal weight they are worth
     unequal : whether rows of one group weigh unequally
-    largest_weight : as how many rows one row counts at most
+    largest_weight : as how many rows one row counts at most; None where that is not to be known
     clusters, fewest_clusters : how many there are in all, and in the group that has fewest; None without clusters
     largest_cluster : rows of the largest cluster
     split_clusters : clusters that have rows in several groups, such as in both arms
@@ -37,7 +37,7 @@ class TableSampling:
     rows: float
     effective_rows: float
     unequal: bool = False
-    largest_weight: float = 1.0
+    largest_weight: float | None = 1.0
     clusters: int | None = None
     fewest_clusters: int | None = None
     largest_cluster: float = 1.0
@@ -50,9 +50,10 @@ class TableSampling:
         return self.rows / self.effective_rows if self.effective_rows else 1.0
 
     def without_small_counts(self, min_cell: int) -> TableSampling:
-        """The same without numbers of rows below `min_cell`: a largest cluster has at least so many."""
+        """The same without one row's weight, and numbers below `min_cell`: a largest cluster has at least so many."""
         return replace(
             self,
+            largest_weight=None,
             largest_cluster=max(self.largest_cluster, float(min_cell)) if self.clusters else self.largest_cluster,
             unclustered=self.unclustered if self.unclustered >= min_cell else 0.0,
         )
@@ -100,17 +101,16 @@ class SamplingDesign:
         return tuple(one.note for one in self.tables if one.unequal or one.clusters is not None)
 
     def cell_worth(self, structure: Structure) -> FloatArray:
-        """What a counted row of each cell is worth, shape (cells,)."""
-        return structure.for_cells(np.array(self.row_worth))
+        """What a counted row of each cell and set is worth, shape (cells + sets,)."""
+        return structure.for_columns(np.array(self.row_worth))
 
     def without_folds(self) -> SamplingDesign:
         """The same design of other counts."""
         return replace(self, folds=None)
 
     def without_small_counts(self, min_cell: int) -> SamplingDesign:
-        """The same design without folds, and without numbers of rows below `min_cell`."""
-        shown = tuple(one.without_small_counts(min_cell) for one in self.tables if one.rows >= min_cell)
-        return replace(self, folds=None, tables=shown)
+        """The same design without numbers of rows below `min_cell`."""
+        return replace(self, tables=tuple(one.without_small_counts(min_cell) for one in self.tables))
 
     def of_profiles(self, chosen: npt.NDArray[np.bool_]) -> SamplingDesign:
         """The same design of some of the profiles, by a mask of shape (profiles,)."""
@@ -119,7 +119,9 @@ class SamplingDesign:
     def of_tables(self, before: Structure, after: Structure) -> SamplingDesign:
         """The same design of some of the tables, from the structure of all of them to that of those that are left."""
         kept = [number for number, group in enumerate(before.groups) if group.table in after.tables]
-        columns = np.concatenate([np.arange(before.n_cells)[before.group_slices[number]] for number in kept])
+        cells = [np.arange(before.n_cells)[before.group_slices[number]] for number in kept]
+        sets = [before.n_cells + number for number, each in enumerate(before.sets) if each.table in after.tables]
+        columns = np.concatenate([*cells, np.array(sets, dtype=np.intp)])
         return replace(
             self,
             row_worth=tuple(self.row_worth[number] for number in kept),

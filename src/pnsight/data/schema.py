@@ -12,7 +12,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -36,7 +36,8 @@ OPEN_SYMBOLS = (OPEN_SYMBOL, "x")
 Codes: TypeAlias = npt.NDArray[np.int32]
 """Query or profile codes, shape (rows, covariates)."""
 
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+# No two neighbours of these patterns match the same characters, so that what is no number is refused in linear time.
+_NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
 _DECIMAL = re.compile(r"-?(0|[1-9]\d*)\.\d+")
 
 
@@ -179,29 +180,49 @@ class Covariate:
         QueryError
             If there is no such level, or the number is outside the bands.
         """
+        code = self.find(value)
+        if code is None:
+            raise QueryError(self._refusal(label(value) or ""))
+        return code
+
+    def find(self, value: Any) -> int | None:
+        """Encode a value as `code` does, without a word where it cannot be.
+
+        Parameters
+        ----------
+        value
+            As in `code`.
+
+        Returns
+        -------
+        int or None
+            The code; None where `code` would refuse the value.
+        """
         if isinstance(value, str) and value in self._code_of:
             return self._code_of[value]
         text = label(value)
         if text is None:
             return OPEN
-        if self.edges is not None and _NUMBER.fullmatch(text):
-            return self._band(float(text), self.edges)
-        code = self._code_of.get(text)
-        if code is None:
-            numbers = ", or give a number" if self.edges else ""
-            raise QueryError(
-                f"covariate {self.name!r} has no level {text!r}; it has {join_names(self.levels)}{numbers}."
-                + did_you_mean(text, self.levels)
-            )
-        return code
+        if self.edges is not None and is_number(text):
+            return _band(float(text), self.edges)
+        return self._code_of.get(text)
 
-    def _band(self, number: float, edges: tuple[float, ...]) -> int:
-        if not edges[0] <= number <= edges[-1]:
-            raise QueryError(
-                f"covariate {self.name!r} cannot be {_float_label(number)}: its bands go from {_float_label(edges[0])} "
-                f"to {_float_label(edges[-1])}; give a number between them, or one of {join_names(self.levels)}."
+    def _refusal(self, text: str) -> str:
+        """Why a value has no code."""
+        if self.edges is not None and is_number(text):
+            low, high = _float_label(self.edges[0]), _float_label(self.edges[-1])
+            return (
+                f"covariate {self.name!r} cannot be {_float_label(float(text))}: its bands go from {low} to {high}; "
+                f"give a number between them, or one of {join_names(self.levels)}."
             )
-        return bisect_right(edges, number, 1, len(edges) - 1) - 1
+        numbers = ", or give a number" if self.edges else ""
+        known = f"it has {join_names(self.levels)}{numbers}."
+        return f"covariate {self.name!r} has no level {text!r}; {known}" + did_you_mean(text, self.levels)
+
+
+def _band(number: float, edges: tuple[float, ...]) -> int | None:
+    """The band that holds a number, None if none does."""
+    return bisect_right(edges, number, 1, len(edges) - 1) - 1 if edges[0] <= number <= edges[-1] else None
 
 
 @dataclass(frozen=True)
@@ -230,6 +251,10 @@ class Schema:
     def names(self) -> tuple[str, ...]:
         """Covariate names, in order."""
         return tuple(covariate.name for covariate in self.covariates)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in reversed(list(enumerate(self.names)))}
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
@@ -288,8 +313,8 @@ class Schema:
             If no covariate has that name.
         """
         for candidate in (name, name.strip()):
-            if candidate in self.names:
-                return self.names.index(candidate)
+            if candidate in self._places:
+                return self._places[candidate]
         known = f"the covariates are {join_names(self.names)}." if self.names else "there are no covariates."
         raise QueryError(f"no covariate is called {name!r}; {known}" + did_you_mean(name, self.names))
 
@@ -325,8 +350,13 @@ class Schema:
         array of float32, shape (profiles, columns)
             One column for a covariate of two levels, one for each level if there are more, none if there is only one.
         """
-        blocks = [
-            np.eye(levels, dtype=np.float32)[codes[:, j], 1 if levels <= 2 else 0 :] * 2 - 1
-            for j, levels in enumerate(self.shape)
-        ]
-        return np.concatenate([np.empty((len(codes), 0), dtype=np.float32), *blocks], axis=1)
+        covariate, level = _coded_levels(self.shape)
+        return np.where(codes[:, covariate] == level, np.float32(1), np.float32(-1))
+
+
+@lru_cache
+def _coded_levels(shape: tuple[int, ...]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """The covariate and the level that each column of the effect coding stands for, shape (columns,) each."""
+    columns = [(j, level) for j, levels in enumerate(shape) for level in range(1 if levels <= 2 else 0, levels)]
+    covariate, level = np.array(columns, dtype=np.intp).reshape(-1, 2).T
+    return covariate, level

@@ -28,6 +28,12 @@ People: TypeAlias = Mapping[str, npt.NDArray[np.intp]]
 EXPERIMENTAL, OBSERVATIONAL = "experimental", "observational"
 """Names of the two tables."""
 
+DROP, SET, WORST_CASE = "drop", "set", "worst-case"
+"""What may be made of a row without an outcome."""
+
+TWO_BY_TWO_KIND = "two arms, two outcomes"
+"""Kind of the structure that everything else reduces to; see `pnsight.data.two_by_two`."""
+
 MAX_TYPES = 100_000
 """More response types than this are refused: programs over them would take minutes and gigabytes."""
 
@@ -79,6 +85,53 @@ class Group:
 
 
 @dataclass(frozen=True)
+class ObservationSet:
+    """A union of cells of one group: what a row shows that shows less than a cell, such as a time that was censored.
+
+    Such rows enter the likelihood only: they say that the person is in one of these cells, and nothing about which
+    (coarsening at random).
+
+    Attributes
+    ----------
+    name : unique in its structure
+    table, group : whose cells they are
+    cells : names of the cells
+    """
+
+    name: str
+    table: str
+    group: str
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a structure is made of, in the study's own words; it is stored with a model in place of the incidence.
+
+    Attributes
+    ----------
+    kind : which instance, one of `pnsight.data.structures.KINDS`
+    arms : names of the treatments, the reference first
+    outcomes : names of the outcomes, the lowest first where they are ordered
+    ordered : whether the order of the outcomes means something
+    tried : arms that the experiment has; people may choose others
+    horizons : ends of the intervals that times to an event are cut into; empty for other outcomes
+    event_is_bad : whether later is better, of times to an event
+    missing : what a row without an outcome shows: nothing that counts (``drop``), any outcome as others like it have
+        (``set``), or that it is missing, with any outcome behind it (``worst-case``)
+    """
+
+    kind: str = ""
+    arms: tuple[str, ...] = ()
+    outcomes: tuple[str, ...] = ()
+    ordered: bool = True
+    tried: tuple[str, ...] = ()
+    horizons: tuple[float, ...] = ()
+    event_is_bad: bool = True
+    missing: str = DROP
+
+
+@dataclass(frozen=True)
 class Structure:
     """Response types, and the tables' groups of cells over them.
 
@@ -87,15 +140,19 @@ class Structure:
     variables : what a type fixes
     groups : in the order of the columns of counts and laws; those of one table stand together
     derived : names for what follows from a type, with its value for each, such as ``Y``, the outcome people show
+    sets : what rows may show that show less than a cell
+    description : what it is made of, by name
     """
 
     variables: tuple[Variable, ...]
     groups: tuple[Group, ...]
     derived: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    sets: tuple[ObservationSet, ...] = ()
+    description: Description = Description()
 
     @cached_property
     def _hash(self) -> int:
-        return hash((self.variables, self.groups, self.derived))
+        return hash((self.variables, self.groups, self.derived, self.sets, self.description))
 
     def __hash__(self) -> int:
         return self._hash
@@ -121,6 +178,11 @@ class Structure:
         """Number of cells of all tables, the columns of counts and laws."""
         return len(self.cells)
 
+    @property
+    def n_columns(self) -> int:
+        """Number of cells and of observation sets: the columns of a study's counts."""
+        return self.n_cells + len(self.sets)
+
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
         """The cells of all groups, in the order of the columns of counts and laws."""
@@ -145,6 +207,34 @@ class Structure:
         ends = list(accumulate(len(group.cells) for group in self.groups))
         return tuple(slice(start, end) for start, end in zip([0, *ends], ends, strict=False))
 
+    @property
+    def is_two_by_two(self) -> bool:
+        """Whether there are two arms, two outcomes, and nothing else."""
+        return self.description.kind == TWO_BY_TWO_KIND
+
+    @cached_property
+    def set_members(self) -> FloatArray:
+        """One where a cell belongs to an observation set, shape (sets, cells)."""
+        found = np.zeros((len(self.sets), self.n_cells))
+        for number, each in enumerate(self.sets):
+            found[number, [self.column(name) for name in each.cells]] = 1.0
+        return found
+
+    @cached_property
+    def observed_incidence(self) -> FloatArray:
+        """One where a type may show a cell and, after all cells, a set; shape (cells + sets, types)."""
+        return np.concatenate([self.incidence, self.set_members @ self.incidence])
+
+    def sets_of(self, table: str) -> list[int]:
+        """Positions of the observation sets of a table."""
+        return [number for number, each in enumerate(self.sets) if each.table == table]
+
+    @cached_property
+    def group_of_set(self) -> tuple[int, ...]:
+        """Position of the group that each observation set belongs to."""
+        places = {(group.table, group.name): number for number, group in enumerate(self.groups)}
+        return tuple(places[each.table, each.group] for each in self.sets)
+
     def column(self, name: str) -> int:
         """Column of the cell of that name."""
         return self._columns[name]
@@ -167,20 +257,46 @@ class Structure:
         return slice(found[0].start, found[-1].stop) if found else slice(0, 0)
 
     def by_group(self, values: FloatArray) -> FloatArray:
-        """Sums over the cells of each group, from (..., cells) to (..., groups)."""
-        return self._summed(values, self.group_slices)
+        """Sums over the cells of each group, and its sets if they are given: (..., cells [+ sets]) to (..., groups)."""
+        return self._with_sets(self._summed(values, self.group_slices), values, self.group_of_set)
 
     def for_cells(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Values of groups repeated for each of their cells, from (..., groups) to (..., cells)."""
         return np.repeat(values, [len(group.cells) for group in self.groups], axis=-1)
 
+    def for_columns(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Values of groups repeated for each of their cells and sets, from (..., groups) to (..., cells + sets)."""
+        return np.concatenate([self.for_cells(values), values[..., list(self.group_of_set)]], axis=-1)
+
+    @cached_property
+    def chosen_arms(self) -> npt.NDArray[np.intp]:
+        """The arm that people of each cell of the observational table choose, shape (its cells,)."""
+        holds = self.incidence[self.columns_of(OBSERVATIONAL)] == 1
+        return np.array([self.people["X"][types][0] for types in holds], dtype=np.intp)
+
     def by_table(self, values: FloatArray) -> FloatArray:
-        """Sums over the cells of each table, from (..., cells) to (..., tables)."""
-        return self._summed(values, [self.columns_of(table) for table in self.tables])
+        """Sums over the cells of each table, and its sets if they are given: (..., cells [+ sets]) to (..., tables)."""
+        found = self._summed(values, [self.columns_of(table) for table in self.tables])
+        return self._with_sets(found, values, [self.tables.index(each.table) for each in self.sets])
+
+    def _with_sets(self, found: FloatArray, values: FloatArray, places: Sequence[int]) -> FloatArray:
+        if values.shape[-1] > self.n_cells:
+            for column, place in enumerate(places, start=self.n_cells):
+                found[..., place] += values[..., column]
+        return found
+
+    def all_columns_of(self, table: str) -> npt.NDArray[np.intp]:
+        """Columns of a table among a study's counts: its cells, then its sets."""
+        cells = np.arange(self.n_cells)[self.columns_of(table)]
+        return np.concatenate([cells, np.array(self.sets_of(table), dtype=np.intp) + self.n_cells])
 
     @staticmethod
     def _summed(values: FloatArray, columns: Sequence[slice]) -> FloatArray:
         return np.stack([values[..., some].sum(axis=-1) for some in columns], axis=-1)
+
+    def observed_probabilities(self, types: FloatArray) -> FloatArray:
+        """Probability of each cell and set within its group, from (..., types) to (..., cells + sets)."""
+        return np.asarray(types @ self.observed_incidence.T)
 
     def cell_probabilities(self, types: FloatArray) -> FloatArray:
         """Probability of each cell within its group, from distributions over types (..., types) to (..., cells)."""
@@ -209,7 +325,8 @@ def _only(structure: Structure, tables: tuple[str, ...]) -> Structure:
     if set(structure.tables) <= set(tables):
         return structure
     kept = tuple(group for group in structure.groups if group.table in tables)
-    return Structure(structure.variables, kept, structure.derived)
+    sets = tuple(each for each in structure.sets if each.table in tables)
+    return Structure(structure.variables, kept, structure.derived, sets, structure.description)
 
 
 def enumerate_types(variables: Sequence[Variable]) -> npt.NDArray[np.intp]:
@@ -238,6 +355,8 @@ def build_structure(
     variables: Sequence[Variable],
     groups: Mapping[tuple[str, str], Mapping[str, Callable[[Mapping[str, Any]], Any]]],
     derived: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None,
+    sets: Sequence[ObservationSet] = (),
+    description: Description = Description(),
 ) -> Structure:
     """A structure from statements about the types.
 
@@ -250,6 +369,10 @@ def build_structure(
         says which types the cell holds.
     derived
         What follows from the variables, by name.
+    sets
+        What rows may show that show less than a cell.
+    description
+        What the structure is made of, by name.
 
     Returns
     -------
@@ -265,44 +388,9 @@ def build_structure(
         assert (np.sum(list(held.values()), axis=0) == 1).all(), f"the cells of {name} do not partition the types"
         made.append(Group(name, table, tuple(Cell(cell, tuple(map(bool, which))) for cell, which in held.items())))
     return Structure(
-        tuple(variables), tuple(made), tuple((name, tuple(map(int, values))) for name, values in more.items())
+        tuple(variables),
+        tuple(made),
+        tuple((name, tuple(map(int, values))) for name, values in more.items()),
+        tuple(sets),
+        description,
     )
-
-
-def arms_and_outcomes(
-    arms: Sequence[str], outcomes: Sequence[str], tables: Sequence[str] = (EXPERIMENTAL, OBSERVATIONAL)
-) -> Structure:
-    """People who choose one of several arms and have one of several outcomes under each.
-
-    Parameters
-    ----------
-    arms, outcomes
-        Their names; a type fixes ``X``, the arm that a person chooses, and ``Y0``, ``Y1``, ..., the outcome under each.
-    tables
-        Which tables there are: the experimental one shows the outcome under each arm, the observational one the arm
-        chosen together with the outcome under it.
-
-    Returns
-    -------
-    The structure, with ``Y``, the outcome that people show under the arm they choose.
-    """
-    enumerated = [Variable("X", tuple(arms)), *(Variable(f"Y{k}", tuple(outcomes)) for k in range(len(arms)))]
-
-    def shown(people: Mapping[str, Any]) -> Mapping[str, Any]:
-        under = np.stack([people[f"Y{k}"] for k in range(len(arms))])
-        return {"Y": np.take_along_axis(under, people["X"][None, :], axis=0)[0]}
-
-    groups: dict[tuple[str, str], dict[str, Callable[[Mapping[str, Any]], Any]]] = {}
-    if EXPERIMENTAL in tables:
-        for k, arm in enumerate(arms):
-            groups[EXPERIMENTAL, arm] = {
-                f"{outcome}_{arm}": (lambda people, k=k, y=y: people[f"Y{k}"] == y)  # type: ignore[misc]
-                for y, outcome in enumerate(outcomes)
-            }
-    if OBSERVATIONAL in tables:
-        groups[OBSERVATIONAL, OBSERVATIONAL] = {
-            f"{arm},{outcome}": (lambda people, k=k, y=y: (people["X"] == k) & (people["Y"] == y))  # type: ignore[misc]
-            for k, arm in enumerate(arms)
-            for y, outcome in enumerate(outcomes)
-        }
-    return build_structure(enumerated, groups, shown)

@@ -1,11 +1,14 @@
 """Two arms and two outcomes, the first instance of a structure: what its cells are called and in which order.
 
-x and y mean true, x' and y' false. The experiment shows P(y_x) among the treated and P(y_x') among the untreated, the
-observational table the joint distribution of what people chose and had. No other module knows the order of the cells.
+x and y mean true, x' and y' false, whatever the study calls its arms and outcomes. The experiment shows P(y_x) among
+the treated and P(y_x') among the untreated, the observational table the joint distribution of what people chose and
+had. No other module knows the order of the cells.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,10 +17,15 @@ import numpy.typing as npt
 from pnsight._typing import FloatArray
 from pnsight.data.law import Law
 from pnsight.data.structure import (
+    DROP,
     EXPERIMENTAL,
     OBSERVATIONAL,
+    SET,
+    TWO_BY_TWO_KIND,
     Cell,
+    Description,
     Group,
+    ObservationSet,
     Structure,
     Variable,
     enumerate_types,
@@ -42,9 +50,34 @@ _LATEX = {
 }
 
 
-def _structure() -> Structure:
-    binary = ("0", "1")
-    variables = (Variable("X", binary), Variable("Y0", binary), Variable("Y1", binary))
+CELLS = {
+    EXPERIMENTAL: ((N_X0, Y_X0), (N_X, Y_X)),
+    OBSERVATIONAL: ((X0N, X0Y), (XN, XY)),
+}
+"""By table, the name of the cell of each arm, the untreated first, and each outcome, no response first."""
+
+BINARY = ("0", "1")
+"""What arms and outcomes are called unless the study has names for them."""
+
+
+@lru_cache(maxsize=64)
+def two_by_two(arms: Sequence[str] = BINARY, outcomes: Sequence[str] = BINARY, missing: str = DROP) -> Structure:
+    """Two arms and two outcomes by the study's names.
+
+    Parameters
+    ----------
+    arms : tuple of two names
+        The untreated, then the treated.
+    outcomes : tuple of two names
+        No response, then the response.
+    missing
+        ``drop``, or ``set`` where a row without an outcome shows that it may have either.
+
+    Returns
+    -------
+    Eight response types; an experimental table with two arms, and an observational one.
+    """
+    variables = (Variable("X", tuple(arms)), Variable("Y0", tuple(outcomes)), Variable("Y1", tuple(outcomes)))
     x, y0, y1 = enumerate_types(variables).T == 1
     shown = np.where(x, y1, y0)
 
@@ -61,10 +94,25 @@ def _structure() -> Structure:
             {XY: x & shown, XN: x & ~shown, X0Y: ~x & shown, X0N: ~x & ~shown},
         ),
     )
-    return Structure(variables, groups, (("Y", tuple(map(int, shown))),))
+    description = Description(TWO_BY_TWO_KIND, tuple(arms), tuple(outcomes), tried=tuple(arms), missing=missing)
+    sets = _missing_outcomes() if missing == SET else ()
+    return Structure(variables, groups, (("Y", tuple(map(int, shown))),), sets, description)
 
 
-TWO_BY_TWO = _structure()
+UNKNOWN = {EXPERIMENTAL: ("?_x'", "?_x"), OBSERVATIONAL: ("x',?", "x,?")}
+"""By table, the name of the set of rows of each arm, the untreated first, that have no outcome."""
+
+
+def _missing_outcomes() -> tuple[ObservationSet, ...]:
+    group = {EXPERIMENTAL: (CONTROL, TREATED), OBSERVATIONAL: (OBSERVATIONAL, OBSERVATIONAL)}
+    return tuple(
+        ObservationSet(UNKNOWN[table][arm], table, group[table][arm], CELLS[table][arm])
+        for table in CELLS
+        for arm in (1, 0)
+    )
+
+
+TWO_BY_TWO = two_by_two()
 """Eight response types; an experimental table with two arms, and an observational one."""
 
 EXPERIMENT_ALONE = TWO_BY_TWO.only([EXPERIMENTAL])

@@ -10,7 +10,6 @@ from pnsight.decisions.rule import (
     TREAT,
     UNCERTAIN,
     Decisions,
-    decide,
     decided,
     decisions,
     extrapolated,
@@ -19,12 +18,14 @@ from pnsight.decisions.rule import (
 )
 from pnsight.decisions.selection import Selection, select
 from pnsight.decisions.value_of_information import Questions, ask, ask_beyond, left_open
+from pnsight.decisions.which_arm import ArmDecisions, decide, decide_arm
 
 __all__ = [
     "NONE",
     "NOT",
     "TREAT",
     "UNCERTAIN",
+    "ArmDecisions",
     "Decisions",
     "Questions",
     "Ranking",
@@ -33,6 +34,7 @@ __all__ = [
     "ask",
     "ask_beyond",
     "decide",
+    "decide_arm",
     "decided",
     "decisions",
     "extrapolated",

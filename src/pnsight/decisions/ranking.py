@@ -12,6 +12,7 @@ from pnsight._tabular import Tabular
 from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN, Codes, Schema
 from pnsight.decisions.contradictions import answering_model, notes_when_left_out, refuse_all_contradicted
+from pnsight.decisions.rule import rank_with_ties, reaches
 from pnsight.decisions.winners_curse import LEAST_TOLD, NOT_KNOWN, overestimation
 from pnsight.errors import QueryError, join_names
 from pnsight.estimands.estimand import Estimand, EstimandLike
@@ -125,8 +126,8 @@ def rank(
     estimate: FloatArray = getattr(answers, end)
     merit = np.minimum(estimate, answers.interval(end)[0]) if answers.level else estimate
     adds = merit - best_more_general(codes, merit)
-    fresh = np.flatnonzero((adds >= margin) | (np.isnan(adds) & ~np.isnan(merit)))
-    chosen = fresh[np.argsort(-merit[fresh], kind="stable")][:top]
+    fresh = np.flatnonzero(reaches(adds, margin) | (np.isnan(adds) & ~np.isnan(merit)))
+    chosen = fresh[np.argsort(rank_with_ties(merit[fresh]), kind="stable")][:top]
     too_high = overestimation(answers, end, np.isin(np.arange(len(codes)), chosen).astype(np.float64))
     limits = {"enough": len(codes), "least_share": least_share, "least_support": least_support}
     notes: tuple[Note, ...] = (Note("groups_ranked", {**looked_at, **limits}),)
@@ -168,13 +169,17 @@ def _candidates(schema: Schema, most: int) -> tuple[Codes, int | None]:
 
 def best_more_general(codes: Codes, merit: FloatArray) -> FloatArray:
     """The highest merit among all more general queries of each query that are given too, NaN if there are none."""
-    place = {query.tobytes(): row for row, query in enumerate(codes)}
-    best = np.full(len(codes), np.nan)
-    for row in np.argsort((codes != OPEN).sum(axis=1), kind="stable"):  # those that fix fewer covariates come first
-        for parent in lattice.query_and_parents(codes[row])[1:]:
-            above = place.get(parent.tobytes())
-            if above is not None:
-                best[row] = np.fmax(best[row], np.fmax(best[above], merit[above]))
+    place, fixed = {query.tobytes(): row for row, query in enumerate(codes)}, codes != OPEN
+    number, best = fixed.sum(axis=1), np.full(len(codes), np.nan)
+    for many in range(1, int(number.max(initial=0)) + 1):  # those that fix fewer covariates come first
+        rows = np.flatnonzero(number == many)
+        which = np.nonzero(fixed[rows])[1].reshape(len(rows), many)
+        for covariate in which.T:
+            parents = codes[rows]
+            parents[np.arange(len(rows)), covariate] = OPEN
+            above = np.array([place.get(parent.tobytes(), -1) for parent in parents])
+            found = np.where(above >= 0, np.fmax(best[above], merit[above]), np.nan)
+            best[rows] = np.fmax(best[rows], found)
     return best
 
 

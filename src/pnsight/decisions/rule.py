@@ -12,12 +12,10 @@ import numpy.typing as npt
 from pnsight._tabular import Tabular
 from pnsight._typing import BoolArray, FloatArray
 from pnsight.errors import ModelError, QueryError, percent_hint
-from pnsight.estimands.estimand import EstimandLike
 from pnsight.estimands.quantities import find_quantity
-from pnsight.models import Model
+from pnsight.estimands.resolve import ROUNDING
 from pnsight.notes import WARNING, Note
 from pnsight.queries.bound_table import EXTRAPOLATED, OK, BoundTable, plain_numbers
-from pnsight.queries.query import QueryLike
 
 TREAT, NOT, UNCERTAIN, NONE = "treat", "not", "uncertain", ""
 
@@ -25,13 +23,53 @@ MIN_EFFECTIVE_ROWS = 30.0
 """An answer that is worth fewer rows of its own than this is never decided upon with caution."""
 
 
+def reaches(values: FloatArray, threshold: float) -> BoolArray:
+    """Whether numbers are at least a threshold; one that rounding leaves just below it has met it.
+
+    Parameters
+    ----------
+    values
+        Any shape.
+    threshold
+        What they are compared with.
+
+    Returns
+    -------
+    Of the same shape; false for NaN.
+    """
+    return np.asarray(values >= threshold - ROUNDING * max(1.0, abs(threshold)))
+
+
+def rank_with_ties(values: FloatArray) -> npt.NDArray[np.intp]:
+    """Rank numbers, the largest first; those that differ by rounding only share a rank.
+
+    Parameters
+    ----------
+    values : shape (n,)
+        Numbers; NaN ranks last.
+
+    Returns
+    -------
+    Shape (n,): 0 for the largest, 1 for the next that is smaller, and so on.
+    """
+    known = np.nan_to_num(values, nan=-np.inf)
+    order = np.argsort(-known, kind="stable")
+    tolerance = ROUNDING * np.abs(values[np.isfinite(values)]).max(initial=0.0)
+    with np.errstate(invalid="ignore"):  # between two without a number
+        falls = -np.diff(known[order]) > tolerance
+    ranks = np.empty(len(values), dtype=np.intp)
+    ranks[order] = np.concatenate([[0], np.cumsum(falls)])[: len(values)]
+    return ranks
+
+
 def decisions(lower: FloatArray, upper: FloatArray, threshold: float) -> npt.NDArray[np.str_]:
     """Treat where lower >= threshold, do not where upper < threshold, else uncertain; empty where there is no answer.
 
+    A threshold is met in spite of rounding, as `reaches` has it.
     Source: the decision rule of the paper's case study.
     """
     answered = ~(np.isnan(lower) | np.isnan(upper) | (lower > upper))
-    confident = np.where(lower >= threshold, TREAT, np.where(upper < threshold, NOT, UNCERTAIN))
+    confident = np.where(reaches(lower, threshold), TREAT, np.where(reaches(upper, threshold), UNCERTAIN, NOT))
     return np.where(answered, confident, NONE)
 
 
@@ -59,6 +97,11 @@ class Decisions(Tabular):
 
     def __len__(self) -> int:
         return len(self.answers)
+
+    @property
+    def contrast(self) -> None:
+        """None: which arms are compared was given, or there are only two."""
+        return None
 
     @property
     def caption(self) -> str:
@@ -103,11 +146,18 @@ class Decisions(Tabular):
             "threshold": self.threshold,
             "status": str(answers.status[row]),
             "interval": self._deciding_interval(row) if decision else None,
+            "worth": self._too_few_rows(row),
             "basis": "" if answers.basis is None else str(answers.basis[row]),
             "trial": self._trial_alone(row),
             "rows": [answers.support_experimental[row], answers.support_observational[row]],
         }
         return Note("decision", values)
+
+    def _too_few_rows(self, row: int) -> float | None:
+        """Rows that the answer is worth, where they are too few for the cautious decision that the interval allows."""
+        rows, interval = self.answers.effective_rows, self._deciding_interval(row)
+        held_back = self.cautious and self.decision[row] == UNCERTAIN and interval is not None and interval["agrees"]
+        return float(rows[row]) if held_back and rows is not None else None
 
     def _trial_alone(self, row: int) -> list[float | None] | None:
         """Both ends that the experiment alone has; None where it does not bound the quantity, or was not asked."""
@@ -123,50 +173,16 @@ class Decisions(Tabular):
         if answers.level is None or plain == UNCERTAIN:
             return None
         lowest, highest = cautious_ends(answers)
-        reaches = lowest[row] if plain == TREAT else highest[row]
-        if np.isnan(reaches):
+        end = lowest[row] if plain == TREAT else highest[row]
+        if np.isnan(end):
             return None
-        agrees = reaches >= self.threshold if plain == TREAT else reaches < self.threshold
-        return {"level": answers.level, "reaches": reaches, "agrees": agrees}
-
-
-def decide(
-    model: Model,
-    queries: QueryLike = None,
-    threshold: float | None = None,
-    cautious: bool = False,
-    quantity: EstimandLike = None,
-    extrapolate: bool = False,
-    **options: Any,
-) -> Decisions:
-    """Treat, do not treat or uncertain for each query; what a query does not name is left open.
-
-    Parameters
-    ----------
-    model, queries
-        A fitted model, and what `model.bounds` takes.
-    threshold
-        Treat where the quantity is at least this: by default one half, and 0 for benefit, whose threshold is what
-        treating one person costs.
-    cautious
-        Decide only where the whole interval of the deciding end agrees; for models that give intervals. Those decisions
-        stand beside the plain ones in any case, as `decision_cautious`.
-    quantity, options
-        What is asked, as `model.bounds` takes it.
-    extrapolate
-        Whether to decide also where the answer is extrapolated, as nobody like these people was seen.
-
-    Returns
-    -------
-    One decision a query, with the bounds that it rests on; none where the tables contradict each other.
-    """
-    return decided(model.bounds(queries, quantity, **options), threshold, cautious, extrapolate)
+        return {"level": answers.level, "reaches": end, "agrees": reaches(end, self.threshold) == (plain == TREAT)}
 
 
 def decided(
     answers: BoundTable, threshold: float | None = None, cautious: bool = False, extrapolate: bool = False
 ) -> Decisions:
-    """The decisions that a table of bounds supports; arguments as `decide` has them."""
+    """The decisions that a table of bounds supports; arguments as `pnsight.decisions.decide` has them."""
     threshold = usual_threshold(answers.quantity) if threshold is None else threshold
     refuse_threshold(threshold, answers.quantity)
     open_ends = np.full(len(answers), np.nan)
@@ -176,11 +192,11 @@ def decided(
         np.where(undecided, NONE, decisions(lower, upper, threshold))
         for lower, upper in ((answers.lower, answers.upper), careful)
     )
-    surer = np.where(_worth_little(answers) & (surer != NONE), UNCERTAIN, surer)
+    surer = np.where(worth_little(answers) & (surer != NONE), UNCERTAIN, surer)
     return Decisions(answers, surer if cautious else plain, surer, threshold, cautious)
 
 
-def _worth_little(answers: BoundTable) -> BoolArray:
+def worth_little(answers: BoundTable) -> BoolArray:
     """Which answers are worth too few rows for a cautious decision, shape (queries,)."""
     if answers.effective_rows is None:
         return np.zeros(len(answers), dtype=bool)
@@ -204,7 +220,7 @@ def refuse_threshold(threshold: float, quantity: str) -> None:
     if not math.isfinite(threshold):
         raise QueryError(f"the threshold is {threshold}; give a number that the bounds can be compared with, as 0.5.")
     found = find_quantity(quantity)
-    if not found.has_payoffs and not 0 <= threshold <= 1:
+    if found.is_share and not 0 <= threshold <= 1:
         raise QueryError(
             f"a threshold for {found.label} lies between 0 and 1, and {threshold:g} was given{percent_hint(threshold)}"
         )

@@ -24,11 +24,11 @@ from pnsight.data.schema import Codes, Schema
 from pnsight.data.study import Study
 from pnsight.data.two_by_two import Y_X, Y_X0
 from pnsight.decisions.contradictions import answering_model, refuse_all_contradicted
-from pnsight.decisions.rule import cautious_ends, extrapolated
+from pnsight.decisions.rule import cautious_ends, extrapolated, rank_with_ties
 from pnsight.decisions.winners_curse import LEAST_TOLD, NOT_KNOWN, overestimation
 from pnsight.errors import ModelError, QuantityError, QueryError, join_names
-from pnsight.estimands.estimand import EstimandLike
-from pnsight.estimands.quantities import QUANTITIES, find_quantity
+from pnsight.estimands.estimand import Estimand, EstimandLike
+from pnsight.estimands.quantities import EFFECT, find_quantity, known_quantities
 from pnsight.estimands.resolve import OK, ROUNDING
 from pnsight.models import Model
 from pnsight.models.response_types.config import MAX_ENUMERATED_PROFILES
@@ -158,6 +158,8 @@ def select(
     if by == "net" and not model.capabilities.law:
         raise ModelError(f"a {model.name} model knows bounds, not the net effect; fit response-types or plug-in.")
     asked = model.estimand(quantity, **options)
+    if by == "net" and _effect(model, asked) is None:
+        raise QuantityError("the net effect is not known from these tables; use by guaranteed or best_case (--by).")
     whose = answering_model(model, asked)
     codes = possible_profiles(whose.study)
     answers = model.bounds(codes, asked)
@@ -165,7 +167,8 @@ def select(
     refuse_all_contradicted(answers, "a budget cannot be spent")
     share, price = whose.shares(codes, asked.population), _prices(model.schema, codes, cost)
     lower, upper = cautious_ends(answers) if cautious else (answers.lower, answers.upper)
-    gains = {"guaranteed": lower, "net": np.where(answers.status == OK, _net(whose, codes), np.nan), "best_case": upper}
+    net = np.where(answers.status == OK, _net(whose, codes, asked), np.nan)
+    gains = {"guaranteed": lower, "net": net, "best_case": upper}
     few = whose.least_rows(whose.counts(codes)) < least_support
     left_out = _left_out(answers, few, extrapolated(answers) & (not extrapolate))
     enough = ~np.any(list(left_out.values()), axis=0)
@@ -193,12 +196,23 @@ def possible_profiles(study: Study) -> Codes:
     return lattice.all_profiles(study.schema) if study.schema.n_profiles <= MAX_ENUMERATED_PROFILES else study.profiles
 
 
-def _net(model: Model, codes: Codes) -> FloatArray:
-    """P(y_x) - P(y_x') of each profile, NaN for a model that does not know the law."""
-    if not model.capabilities.law:
+def _effect(model: Model, asked: Estimand) -> Estimand | None:
+    """The effect of what is asked about, None where the law does not say it."""
+    if asked.is_statement:
+        return None
+    found = Estimand(EFFECT, contrast=asked.contrast, horizon=asked.horizon)
+    return found if found.compiled(model.structure).is_point else None
+
+
+def _net(model: Model, codes: Codes, asked: Estimand) -> FloatArray:
+    """P(y_x) - P(y_x') of each profile, NaN for a model that does not know the law, or where that does not say it."""
+    effect = _effect(model, asked)
+    if not model.capabilities.law or effect is None:
         return np.full(len(codes), np.nan)
     law = model.law(codes)
-    return law.p(Y_X) - law.p(Y_X0)
+    if model.structure.is_two_by_two and asked.contrast is None:
+        return law.p(Y_X) - law.p(Y_X0)
+    return effect.bounds_at(law)[0]
 
 
 def _prices(schema: Schema, codes: Codes, cost: Cost | None) -> FloatArray:
@@ -216,8 +230,9 @@ def _prices(schema: Schema, codes: Codes, cost: Cost | None) -> FloatArray:
 
 def _by_merit(merit: FloatArray, tie: FloatArray, share: FloatArray) -> npt.NDArray[np.intp]:
     """Profiles that have people and gain something, most first; those that gain alike by what ties are broken with."""
-    order = np.lexsort((-np.nan_to_num(tie, nan=-np.inf), -np.nan_to_num(merit, nan=-np.inf)))
-    return order[(merit[order] > 0) & (share[order] > 0)]
+    order = np.lexsort((rank_with_ties(tie), rank_with_ties(merit)))
+    gains = merit > ROUNDING * np.abs(merit[np.isfinite(merit)]).max(initial=0.0)
+    return np.asarray(order[(gains & (share > 0))[order]])
 
 
 def _left_out(answers: BoundTable, few: BoolArray, unlike: BoolArray) -> dict[str, BoolArray]:
@@ -262,7 +277,7 @@ def _cautions(answers: BoundTable, order: npt.NDArray[np.intp], treated: FloatAr
 
 def _refuse_no_gain(quantity: str) -> None:
     if find_quantity(quantity).direction != "gain":
-        gains = [one.name for one in QUANTITIES.values() if one.direction == "gain"]
+        gains = [one.name for one in known_quantities().values() if one.direction == "gain"]
         raise QuantityError(
             f"{quantity} is not what treating a person brings, so a budget cannot be spent for it; use one of "
             f"{join_names(gains)}."

@@ -14,7 +14,7 @@ from pnsight._tabular import Tabular
 from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN, Codes
 from pnsight.decisions.contradictions import answering_model
-from pnsight.decisions.rule import NONE, NOT, TREAT, UNCERTAIN, Decisions, decide, decided
+from pnsight.decisions.rule import NONE, NOT, TREAT, UNCERTAIN, Decisions, decided
 from pnsight.errors import QueryError
 from pnsight.estimands.estimand import Estimand, EstimandLike
 from pnsight.models import Model
@@ -152,7 +152,7 @@ def ask_beyond(
 ) -> Questions:
     """The same where the answer to the query itself, given as codes of shape (1, covariates), is known already."""
     more, open_places = _one_more_known(model.schema.shape, codes)
-    after = decide(model, more, threshold, cautious, estimand, extrapolate)
+    after = decided(model.bounds(more, estimand), threshold, cautious, extrapolate)
     shares = answering_model(model, estimand).shares(more, estimand.population)
     covariates = [model.schema.covariates[j] for j in open_places]
     levels = [covariate.levels[row[j]] for covariate, row, j in zip(covariates, more, open_places, strict=True)]

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pnsight._typing import BoolArray
 from pnsight.data.schema import OPEN, Codes
+from pnsight.data.structure import Structure
 from pnsight.data.study import Study
 from pnsight.data.two_by_two import Y_X, Y_X0
 from pnsight.diagnostics.inequalities import (
@@ -21,10 +23,12 @@ from pnsight.diagnostics.inequalities import (
     RESPONDED_IN_ALL,
     Inequality,
     cell_proportion,
+    two_group_inequalities,
 )
 from pnsight.diagnostics.subgroup_tests import Comparisons
 from pnsight.errors import AssumptionError
 from pnsight.estimands.assumptions import EXOGENOUS, MONOTONE, AssumeLike, read_assumptions
+from pnsight.estimands.compiled import coherence_terms
 from pnsight.notes import Note
 
 _TREATED, _UNTREATED = cell_proportion(Y_X), cell_proportion(Y_X0)
@@ -131,7 +135,38 @@ class AssumptionTest:
         return self.found.all_reported and not (self.found.reported_codes == OPEN).all(axis=1).any()
 
 
-def assumptions_of(study: Study, assume: AssumeLike) -> AssumptionTest:
+def implied_by_types(structure: Structure, possible: BoolArray) -> tuple[Inequality, ...]:
+    """What follows for shares of two groups of cells if there are only some response types.
+
+    Parameters
+    ----------
+    structure
+        Any structure.
+    possible : shape (types,)
+        Types that there may be.
+
+    Returns
+    -------
+    inequalities that hold in every profile, but for those that hold whatever types there are
+    """
+    always = set(two_group_inequalities(coherence_terms(structure), structure))
+    found = two_group_inequalities(coherence_terms(structure, tuple(possible.tolist())), structure)
+    return tuple(dict.fromkeys(each for each in found if each not in always))
+
+
+def _check_no_impossible_rows(study: Study, assume: Sequence[str], possible: BoolArray) -> None:
+    """Refuse assumptions under which nobody could be in a cell that has rows."""
+    structure = study.structure
+    empty = np.asarray((structure.observed_incidence[:, possible] == 0).all(axis=1))
+    names = [*(cell.name for cell in structure.cells), *(each.name for each in structure.sets)]
+    rows = study.cell_rows[0]
+    against = [name for name, none, some in zip(names, empty, rows, strict=True) if none and some > 0]
+    if against:
+        values = {"assumed": assume, "cells": against, "rows": float(rows[empty].sum())}
+        raise AssumptionError(Note("assumption_impossible", values, "failure"))
+
+
+def assumptions_of(study: Study, assume: AssumeLike, possible: BoolArray | None = None) -> AssumptionTest:
     """Test assumptions: what they imply against the tables of a study, in every subgroup that has rows enough.
 
     Parameters
@@ -140,19 +175,29 @@ def assumptions_of(study: Study, assume: AssumeLike) -> AssumptionTest:
         The tables.
     assume
         The name of an assumption, or several.
+    possible : shape (types,), or None
+        Response types that they leave, where there are not two arms and two outcomes.
 
     Returns
     -------
     what the study says about them
     """
     names = read_assumptions(assume)
-    inequalities = implied(names, study.observational is None)
+    if possible is None:
+        inequalities = implied(names, study.observational is None)
+    else:
+        _check_no_impossible_rows(study, names, possible)
+        inequalities = implied_by_types(study.structure, possible)
     if not inequalities:
         raise AssumptionError(
-            f"{' and '.join(map(repr, names)) or 'nothing'} was assumed, of which an experiment alone shows nothing; "
-            "leave the assumption out, or fit with an observational table."
+            f"{' and '.join(map(repr, names)) or 'nothing'} was assumed, of which {_tables(study)} nothing; leave the "
+            "assumption out, or fit with an observational table."
         )
     return AssumptionTest(names, Comparisons.of(study, inequalities))
+
+
+def _tables(study: Study) -> str:
+    return "an experiment alone shows" if study.observational is None else "the tables show"
 
 
 def _overlap(codes: Codes, group: Codes) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

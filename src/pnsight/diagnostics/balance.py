@@ -17,8 +17,9 @@ from pnsight._text import as_records
 from pnsight._typing import FloatArray
 from pnsight.data.profiles import distinct_profiles
 from pnsight.data.schema import Codes, Schema
+from pnsight.data.structure import EXPERIMENTAL, Structure
 from pnsight.data.study import Study
-from pnsight.data.two_by_two import CONTROL, TREATED
+from pnsight.data.two_by_two import CONTROL
 from pnsight.diagnostics.covariate_differences import Contrast, cell_index, combined, contrast
 from pnsight.diagnostics.stratified_chi2 import Association, CellIndex, association
 from pnsight.diagnostics.verdict import FAILED, FAMILYWISE_ALPHA, OK, WARNING, Verdict, verdict
@@ -37,7 +38,7 @@ class Balance:
 
     Attributes
     ----------
-    contrast : treated against untreated, covariate by covariate
+    contrast : the arms against each other, covariate by covariate
     least_treated, most_treated : shape (covariates,)
         The smallest and largest share treated at any level.
     stratification_covariates : covariates that allocation differs by
@@ -123,12 +124,15 @@ def balance_of(study: Study) -> Balance:
     differences between the arms, and the covariates that allocation differs by
     """
     schema, profiles = study.schema, study.profiles
-    arms = np.stack([study.counts[:, study.structure.group(arm)].sum(axis=1) for arm in (TREATED, CONTROL)], axis=1)
+    arms = study.arm_rows
+    reference = _reference(study.structure)
     worth = study.comparison_worth("arms")
     found = contrast(schema, profiles, arms, worth)
     allocating, left = _Allocation(schema, profiles, arms, worth, found.tests).explain()
     strata = _strata(schema, profiles, allocating)
-    treated = np.array([_treated_range(arms, profiles[:, j]) for j in range(len(schema.names))]).reshape(-1, 2)
+    treated = np.array([_treated_range(arms, reference, profiles[:, j]) for j in range(len(schema.names))]).reshape(
+        -1, 2
+    )
     return Balance(
         contrast=found,
         least_treated=treated[:, 0],
@@ -147,7 +151,7 @@ class _Allocation:
     Attributes
     ----------
     schema, profiles : the covariates, and the profiles' codes
-    arms : treated and untreated of each profile, shape (profiles, 2)
+    arms : rows of each profile in each arm, shape (profiles, arms)
     worth : how many independent rows a row is worth in comparing each covariate
     tests : how many looks p-values allow for
     """
@@ -193,17 +197,25 @@ def _strata(schema: Schema, profiles: Codes, given: list[int]) -> CellIndex:
     return distinct_profiles(part, profiles[:, given])[1]
 
 
-def _treated_range(arms: FloatArray, codes: Codes) -> tuple[float, float]:
+def _reference(structure: Structure) -> int:
+    """Position, among the arms of the experiment, of the one that others are compared with."""
+    names = [structure.groups[number].name for number in structure.groups_of(EXPERIMENTAL)]
+    wanted = CONTROL if structure.is_two_by_two else structure.description.arms[0]
+    return names.index(wanted) if wanted in names else 0
+
+
+def _treated_range(arms: FloatArray, reference: int, codes: Codes) -> tuple[float, float]:
     """The smallest and largest share treated at any level that has rows."""
-    treated, untreated = (np.bincount(codes, weights=arm) for arm in arms.T)
-    rows = treated + untreated
+    by_arm = [np.bincount(codes, weights=arm) for arm in arms.T]
+    treated = sum((rows for arm, rows in enumerate(by_arm) if arm != reference), np.zeros(len(by_arm[0])))
+    rows = treated + by_arm[reference]
     shares = treated[rows > 0] / rows[rows > 0]
     return (float(shares.min()), float(shares.max())) if len(shares) else (np.nan, np.nan)
 
 
 def _positivity_violation(arms: FloatArray, strata: CellIndex) -> float:
     """Share of people in strata of some size where all have the same treatment."""
-    treated, untreated = (np.bincount(strata, weights=arm) for arm in arms.T)
-    rows = treated + untreated
-    alike = (np.minimum(treated, untreated) == 0) & (rows >= _MIN_ROWS)
+    by_arm = np.stack([np.bincount(strata, weights=arm) for arm in arms.T])
+    rows = by_arm.sum(axis=0)
+    alike = ((by_arm > 0).sum(axis=0) <= 1) & (rows >= _MIN_ROWS)
     return float(rows[alike].sum() / max(rows.sum(), 1.0))

@@ -77,7 +77,23 @@ class Coding:
         }
 
 
-def coding_of(study: Study) -> Coding | None:
+@dataclass(frozen=True)
+class CodingNotChecked:
+    """That coding was not looked at: what would be a recoding is not known but for two arms and two outcomes."""
+
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """That it was not looked at, and why."""
+        return Verdict(OK, (Note("coding_not_checked"),))
+
+    def details(self) -> dict[str, Any]:
+        """Nothing but that."""
+        return {"checked": False}
+
+
+def coding_of(study: Study) -> Coding | CodingNotChecked | None:
     """Coding of the tables of a study.
 
     Parameters
@@ -91,19 +107,21 @@ def coding_of(study: Study) -> Coding | None:
     """
     if study.observational is None:
         return None
+    if not study.structure.is_two_by_two:
+        return CodingNotChecked()
     return Coding(_recodings(study), _mirrored(study), tuple(_constant(study)))
 
 
 def _recodings(study: Study) -> tuple[str, ...]:
     """What to recode in one table so that everyone's contradiction is gone; nothing where there is none."""
-    if not _contradicted(study.effective_counts):
+    if not _contradicted(study.cell_evidence):
         return ()
     fits = [what for what in _RECODED if not _contradicted(_recoded(study, what))]
     return tuple(what for what in fits if what != _BOTH or fits == [_BOTH])
 
 
 def _recoded(study: Study, what: str) -> FloatArray:
-    counts = study.effective_counts.copy()
+    counts = study.cell_evidence.copy()
     counts[:, study.structure.columns_of(OBSERVATIONAL)] = _cells(study.structure, counts, _RECODED[what])
     return counts
 
@@ -121,9 +139,7 @@ def _contradicted(counts: FloatArray) -> bool:
 
 def _mirrored(study: Study) -> tuple[float, float, float, float] | None:
     """Shares that respond, if those of the tables are close to one less each other in both arms and far apart."""
-    rows = {
-        cell.name: rows for cell, rows in zip(study.structure.cells, study.effective_counts.sum(axis=0), strict=True)
-    }
+    rows = {cell.name: rows for cell, rows in zip(study.structure.cells, study.cell_evidence.sum(axis=0), strict=True)}
     pairs = ((Y_X, N_X), (Y_X0, N_X0), (XY, XN), (X0Y, X0N))
     if min(rows[yes] + rows[no] for yes, no in pairs) < MIN_ROWS:
         return None
@@ -138,7 +154,7 @@ def _mirrored(study: Study) -> tuple[float, float, float, float] | None:
 def _constant(study: Study) -> Iterator[tuple[str, bool]]:
     """Tables in which all respond or nobody does, though enough would differ at the other table's rate."""
     responds = {"experimental": ((Y_X, Y_X0), (N_X, N_X0)), OBSERVATIONAL: ((XY, X0Y), (XN, X0N))}
-    totals = study.effective_counts.sum(axis=0, keepdims=True)
+    totals = study.cell_evidence.sum(axis=0, keepdims=True)
     rows = {
         table: [float(_cells(study.structure, totals, cells).sum()) for cells in both]
         for table, both in responds.items()

@@ -8,17 +8,16 @@ are compared is in `subgroup_tests`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import astuple
 from typing import Any
 
 import numpy as np
 
 from pnsight._text import as_records
 from pnsight._typing import FloatArray
-from pnsight.data.structure import Structure
+from pnsight.data.structure import EXPERIMENTAL, Structure
 from pnsight.data.study import Study
 from pnsight.data.two_by_two import TWO_BY_TWO
-from pnsight.diagnostics.inequalities import Inequality, Proportion, cell_proportion
+from pnsight.diagnostics.inequalities import Inequality, two_group_inequalities
 from pnsight.diagnostics.subgroup_tests import Comparisons
 from pnsight.diagnostics.verdict import FAILED, OK, WARNING, Verdict, verdict
 from pnsight.estimands.compiled import coherence_terms
@@ -27,28 +26,21 @@ from pnsight.queries.bound_table import plain_counts
 
 
 def compatibility_inequalities(structure: Structure) -> tuple[Inequality, ...]:
-    """Coherence inequalities between two tables, as compiled, that compare one cell of each.
+    """Coherence inequalities, as compiled, that compare shares of two groups: of two tables, or of two arms.
 
     Parameters
     ----------
     structure
-        Two tables.
+        One table or two. Of one table there are some only where people do not take what they are assigned: the
+        instrument inequalities (J. Pearl 1995, "On the testability of causal models with latent and instrumental
+        variables").
 
     Returns
     -------
-    In the order of the observational cells.
+    In the order of the cells on the left: with two arms, of the observational table's.
     """
-    found = {}
-    for row, constant in zip(*astuple(coherence_terms(structure)), strict=True):
-        if not constant and sorted(row[row != 0]) == [-1, 1]:
-            found[int(np.argmin(row))] = Inequality(
-                *(_proportion(structure, at) for at in (row.argmin(), row.argmax()))
-            )
-    return tuple(found[column] for column in sorted(found))
-
-
-def _proportion(structure: Structure, column: int) -> Proportion:
-    return cell_proportion(structure.cells[column].name)
+    found = two_group_inequalities(coherence_terms(structure), structure)
+    return tuple(sorted(found, key=lambda each: [structure.column(name) for name in each.left.counted]))
 
 
 INEQUALITIES = compatibility_inequalities(TWO_BY_TWO)
@@ -73,10 +65,16 @@ class Coherence(Comparisons):
         return self.rows_left
 
     @property
+    def between_arms(self) -> bool:
+        """Whether arms of the experiment are compared, rather than the two tables."""
+        return all(each.left.where == EXPERIMENTAL for each in self.inequalities)
+
+    @property
     def verdict(self) -> Verdict:
         """Failed if some subgroup breaks an inequality; a warning if too little could be compared."""
         if self.reported:
-            return verdict(FAILED, "no_population_fits", *self._contradictions())
+            kind = "instrument_invalid" if self.between_arms else "no_population_fits"
+            return verdict(FAILED, kind, *self._contradictions())
         if not self.queries:
             return verdict(WARNING, "nothing_compared")
         more = [Note("pairs_not_compared")] if self.pairs_left_out else []
@@ -109,8 +107,9 @@ class Coherence(Comparisons):
     def columns(self) -> dict[str, list[Any]]:
         """One row a comparison."""
         words = {"query": self.queries, "kind": self.kinds, "inequality": map(str, self.inequalities)}
-        rows = {name: plain_counts(getattr(self, name)) for name in ("rows_experimental", "rows_observational")}
-        shares = {"experimental": self.right, "observational": self.left}
+        right, left = ("right", "left") if self.between_arms else ("experimental", "observational")
+        rows = {f"rows_{right}": plain_counts(self.rows_right), f"rows_{left}": plain_counts(self.rows_left)}
+        shares = {right: self.right, left: self.left}
         tests = ("excess", "low", "high", "score", "p_value", "adjusted")
         return {
             **{name: list(values) for name, values in words.items()},
@@ -137,7 +136,7 @@ class Coherence(Comparisons):
 
 
 def coherence_of(study: Study) -> Coherence | None:
-    """Compatibility of the two tables of a study.
+    """Compatibility of the two tables of a study, or of the arms of an experiment in which not all do as assigned.
 
     Parameters
     ----------
@@ -146,6 +145,7 @@ def coherence_of(study: Study) -> Coherence | None:
 
     Returns
     -------
-    comparisons for each subgroup and inequality; None for an experiment alone
+    comparisons for each subgroup and inequality; None where nothing follows, as for an experiment alone
     """
-    return None if study.observational is None else Coherence.of(study, INEQUALITIES)
+    inequalities = compatibility_inequalities(study.structure)
+    return Coherence.of(study, inequalities) if inequalities else None

@@ -1,9 +1,10 @@
-"""How two groups of people differ in each covariate: the arms of the experiment, or the two tables."""
+"""How groups of people differ in each covariate: the arms of the experiment, or the two tables."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -101,8 +102,8 @@ def contrast(schema: Schema, profiles: Codes, groups: FloatArray, worth: Sequenc
     ----------
     schema, profiles
         The covariates, and the profiles' codes, shape (profiles, covariates).
-    groups : shape (profiles, 2)
-        People of each profile in either group.
+    groups : shape (profiles, groups)
+        People of each profile in each group; of more groups than two, the pair that differs most counts.
     worth
         How many independent rows a row is worth in comparing each covariate, and last whole profiles.
 
@@ -115,8 +116,8 @@ def contrast(schema: Schema, profiles: Codes, groups: FloatArray, worth: Sequenc
     p_value = np.array([one.p_value for one in found])
     return Contrast(
         schema.names,
-        np.array([_standardised(share) for share in shares]),
-        np.array([np.abs(share[:, 0] - share[:, 1]).sum() / 2 for share in shares]),
+        np.array([max(_standardised(pair) for pair in _pairs(share)) for share in shares]),
+        np.array([max(np.abs(pair[:, 0] - pair[:, 1]).sum() / 2 for pair in _pairs(share)) for share in shares]),
         p_value,
         np.minimum(1.0, p_value * (len(schema.names) + 1)),
         combined(schema, profiles, groups, worth[-1]),
@@ -162,10 +163,15 @@ def cell_index(codes: Codes) -> CellIndex:
 
 
 def _shares(groups: FloatArray, codes: Codes, levels: int) -> FloatArray:
-    """Share of each level in either group, shape (levels, 2); NaN for a group without people."""
+    """Share of each level in each group, shape (levels, groups); NaN for a group without people."""
     counts = np.stack([np.bincount(codes, weights=group, minlength=levels) for group in groups.T], axis=1)
     totals = counts.sum(axis=0)
     return np.asarray(np.divide(counts, totals, out=np.full(counts.shape, np.nan), where=totals > 0))
+
+
+def _pairs(shares: FloatArray) -> list[FloatArray]:
+    """Shares of each two groups, shape (levels, 2) each."""
+    return [shares[:, list(pair)] for pair in combinations(range(shares.shape[1]), 2)]
 
 
 def _standardised(shares: FloatArray) -> float:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL
 from pnsight.data.study import Study
 from pnsight.diagnostics.covariate_differences import MATERIAL_DIFFERENCE, MATERIAL_SIZE, Contrast, contrast
 from pnsight.diagnostics.verdict import FAMILYWISE_ALPHA, OK, WARNING, Verdict, verdict
@@ -45,5 +46,5 @@ def shift_of(study: Study) -> Shift | None:
     """
     if study.observational is None:
         return None
-    groups = np.stack([study.experimental.sum(axis=1), study.observational.sum(axis=1)], axis=1)
+    groups = np.stack([study.rows_of(table) for table in (EXPERIMENTAL, OBSERVATIONAL)], axis=1)
     return Shift(contrast(study.schema, study.profiles, groups, study.comparison_worth("tables")))

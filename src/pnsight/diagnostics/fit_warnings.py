@@ -33,9 +33,9 @@ def study_warnings(study: Study) -> tuple[Note, ...]:
 def _disagreement(study: Study) -> tuple[Note, ...]:
     """That the tables contradict each other, or else that they seem to be coded differently."""
     found, coding = coherence_of(study), coding_of(study)
-    if found is None or coding is None:
-        return ()
-    return (_contradiction(found),) if found.reported else coding.notes
+    if found is not None and found.reported:
+        return (_contradiction(found),)
+    return () if coding is None else coding.notes
 
 
 def _contradiction(found: Coherence) -> Note:
@@ -46,6 +46,8 @@ def _contradiction(found: Coherence) -> Note:
     """
     explaining = found.reported_codes if found.all_reported else found.broken_codes
     values = {"found": found.worst.values, "codes": explaining.tolist(), "also": found.broken_codes.tolist()}
+    if found.between_arms:
+        values["alone"] = True
     return Note("tables_contradict", values, WARNING)
 
 

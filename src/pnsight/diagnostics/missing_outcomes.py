@@ -18,7 +18,7 @@ from scipy.special import ndtri
 
 from pnsight._typing import FloatArray
 from pnsight.data.attrition import Arms, TableAttrition
-from pnsight.data.structure import EXPERIMENTAL
+from pnsight.data.structure import EXPERIMENTAL, WORST_CASE
 from pnsight.data.study import Study
 from pnsight.data.two_by_two import N_X, N_X0, X0N, X0Y, XN, XY, Y_X, Y_X0
 from pnsight.diagnostics.covariate_differences import DIFFERS
@@ -31,37 +31,44 @@ MAX_MISSING = 0.05
 """A larger share of missing outcomes is warned of, whoever they are."""
 
 _MIN_MISSING = 0.01  # with fewer it hardly matters who they are
-_ARMS = ("treated", "untreated")
+_TWO_ARMS = ("treated", "untreated")
 _RESPONDED = {True: ((Y_X, N_X), (Y_X0, N_X0)), False: ((XY, XN), (X0Y, X0N))}
 
 
 @dataclass(frozen=True)
 class ArmComparison:
-    """Missing outcomes of the two arms of a table.
+    """Missing outcomes of the arms of a table.
 
     Attributes
     ----------
     table : its name
     rows, missing : rows of either arm, and those of them without an outcome
     respond : share of either arm's known outcomes that are responses; None of none
-    low, high : interval of the difference of the shares, treated less untreated
+    low, high : interval of the difference of the shares, treated less untreated; NaN with other arms
     p_value : of no difference, for this look alone
     tests : how many looks there are
+    arms : names of the arms
     """
 
     table: str
     rows: Arms
     missing: Arms
-    respond: tuple[float | None, float | None]
+    respond: tuple[float | None, ...]
     low: float
     high: float
     p_value: float
     tests: int
+    arms: tuple[str, ...] = _TWO_ARMS
 
     @property
     def shares(self) -> Arms:
         """Share of either arm that is missing."""
         return TableAttrition(self.table, self.rows, self.missing).shares
+
+    @property
+    def size(self) -> float:
+        """By how much the shares differ: treated less untreated, or the largest less the smallest."""
+        return self.shares[0] - self.shares[1] if self.arms == _TWO_ARMS else max(self.shares) - min(self.shares)
 
     @property
     def adjusted(self) -> float:
@@ -76,6 +83,9 @@ class ArmComparison:
     @property
     def note(self) -> Note:
         """Both shares, their difference, and what those who are missing could change in the arm that lacks more."""
+        if self.arms != _TWO_ARMS:
+            named = [{"arm": arm, "share": share} for arm, share in zip(self.arms, self.shares, strict=True)]
+            return Note("outcomes_missing_by_arms", {"table": self.table, "arms": named}, WARNING_NOTE)
         treated, untreated = self.shares
         arm = 0 if treated >= untreated else 1
         known = self.respond[arm]
@@ -89,7 +99,7 @@ class ArmComparison:
                 "difference": treated - untreated,
                 "low": self.low,
                 "high": self.high,
-                "arm": _ARMS[arm],
+                "arm": _TWO_ARMS[arm],
                 "respond": known,
                 "least": shown,
                 "most": None if shown is None else shown + self.shares[arm],
@@ -138,14 +148,18 @@ class MissingOutcomes:
     ----------
     arms : one comparison a table
     covariates : one for each table, arm and covariate, where an outcome is missing
+    allowed_for : whether bounds allow for any outcome of those who are missing
     """
 
     arms: tuple[ArmComparison, ...]
     covariates: tuple[CovariateComparison, ...]
+    allowed_for: bool = False
 
     @property
     def notes(self) -> tuple[Note, ...]:
         """What to be warned of: arms that differ, many missing outcomes, and covariates that they go with."""
+        if self.allowed_for:
+            return ()
         return (*(one.note for one in self.arms if one.differs), *self._many(), *self._by_covariate())
 
     def _many(self) -> Iterator[Note]:
@@ -168,7 +182,8 @@ class MissingOutcomes:
         if self.notes:
             return Verdict(WARNING, self.notes)
         missing, rows = (sum(sum(getattr(one, name)) for one in self.arms) for name in ("missing", "rows"))
-        return Verdict(OK, (Note("outcomes_missing", {"share": missing / (rows or 1.0)}, INFO),))
+        kind = "outcomes_missing_allowed_for" if self.allowed_for else "outcomes_missing"
+        return Verdict(OK, (Note(kind, {"share": missing / (rows or 1.0)}, INFO),))
 
     def looks(self) -> list[dict[str, Any]]:
         """Each test as a row of `Check.looks`."""
@@ -177,10 +192,12 @@ class MissingOutcomes:
                 {
                     "kind": "arms",
                     "look": one.table,
-                    "comparison": "missing outcomes of treated and untreated",
-                    "size": one.shares[0] - one.shares[1],
-                    "low": one.low,
-                    "high": one.high,
+                    "comparison": f"missing outcomes of {' and '.join(one.arms)}",
+                    "size": one.shares[0] - one.shares[1]
+                    if one.arms == _TWO_ARMS
+                    else max(one.shares) - min(one.shares),
+                    "low": _known(one.low),
+                    "high": _known(one.high),
                     "p_value": one.p_value,
                     "adjusted": one.adjusted,
                     "status": DIFFERS if one.differs else OK,
@@ -204,7 +221,16 @@ class MissingOutcomes:
 
     def details(self) -> dict[str, Any]:
         """Everything, as plain data."""
-        arms = [{**vars(one), "shares": one.shares, "adjusted": one.adjusted} for one in self.arms]
+        arms = [
+            {
+                **vars(one),
+                "low": _known(one.low),
+                "high": _known(one.high),
+                "shares": one.shares,
+                "adjusted": one.adjusted,
+            }
+            for one in self.arms
+        ]
         return {"arms": arms, "covariates": [{**vars(one), "adjusted": one.adjusted} for one in self.covariates]}
 
 
@@ -223,24 +249,33 @@ def missing_outcomes_of(study: Study) -> MissingOutcomes | None:
     if study.attrition is None:
         return None
     found = [one for one in study.attrition if one.table in study.structure.tables]
-    by_level = [look for one in found for look in _level_looks(one)]
+    arms = _TWO_ARMS if study.structure.is_two_by_two else study.structure.description.arms
+    by_level = [look for one in found for look in _level_looks(one, arms)]
     tests = max(1, sum(any(one.missing) for one in found) + len(by_level))
     return MissingOutcomes(
-        tuple(_compare_arms(study, one, tests) for one in found),
+        tuple(_compare_arms(study, one, tests, arms) for one in found),
         tuple(replace(look, tests=tests) for look in by_level),
+        study.structure.description.missing == WORST_CASE,
     )
 
 
-def _compare_arms(study: Study, one: TableAttrition, tests: int) -> ArmComparison:
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _compare_arms(study: Study, one: TableAttrition, tests: int, arms: tuple[str, ...]) -> ArmComparison:
     counts = np.array([one.missing, np.subtract(one.rows, one.missing)])
     p_value = association(counts, np.arange(2), None, one.worth).p_value
+    if arms != _TWO_ARMS:
+        unknown = (None,) * len(arms)
+        return ArmComparison(one.table, one.rows, one.missing, unknown, math.nan, math.nan, p_value, tests, arms)
     low, high = _newcombe(one.shares, np.array(one.rows) * one.arm_worth)
     return ArmComparison(one.table, one.rows, one.missing, _responding(study, one.table), low, high, p_value, tests)
 
 
 def _responding(study: Study, table: str) -> tuple[float | None, float | None]:
     """Share of either arm's known outcomes that are responses."""
-    rows = {cell.name: float(rows) for cell, rows in zip(study.structure.cells, study.cell_rows[0], strict=True)}
+    rows = {cell.name: float(rows) for cell, rows in zip(study.structure.cells, study.cell_rows[0], strict=False)}
     (y, n), (y0, n0) = _RESPONDED[table == EXPERIMENTAL]
     treated, untreated = (rows[a] / (rows[a] + rows[b]) if rows[a] + rows[b] else None for a, b in ((y, n), (y0, n0)))
     return treated, untreated
@@ -262,9 +297,9 @@ def _wilson(share: float, rows: float) -> tuple[float, float, float]:
     return share, max(0.0, middle - reach), min(1.0, middle + reach)
 
 
-def _level_looks(one: TableAttrition) -> Iterator[CovariateComparison]:
+def _level_looks(one: TableAttrition, arms: tuple[str, ...]) -> Iterator[CovariateComparison]:
     """One for each arm with a missing outcome and each covariate that varies in it."""
-    for arm, name in enumerate(_ARMS):
+    for arm, name in enumerate(arms):
         for levels in one.levels if one.missing[arm] else ():
             rows, missing = (np.array(counts)[:, arm] for counts in (levels.rows, levels.missing))
             some = rows > 0

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from pnsight._typing import BoolArray, FloatArray, IndexArray
 from pnsight.data.schema import Schema
 from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL
 from pnsight.data.study import Study
-from pnsight.data.two_by_two import CONTROL, TREATED, X0N, X0Y, XN, XY
+from pnsight.data.two_by_two import CONTROL, TREATED
 from pnsight.diagnostics.verdict import OK, WARNING, Verdict, verdict
 from pnsight.notes import INFO, Note
 from pnsight.notes import WARNING as WARNING_NOTE
@@ -129,13 +128,13 @@ def overlap_of(study: Study) -> Overlap:
     if study.observational is None:
         return Overlap(True, len(study.schema.names), 0.0, (), (), one_armed)
     found = _Coverage.of(study)
-    levels = {j: found.thin(j) for j in range(len(study.schema.names))}
+    levels = {j: found.thin(found.place(j), size) for j, size in enumerate(study.schema.shape)}
     groups = [group for j, thin in levels.items() for group in found.named((j,), thin)]
     uncovered = np.zeros(len(study.profiles), dtype=bool)
     for j, thin in levels.items():
         uncovered |= thin[found.place(j)]
-    for pair in found.pairs():
-        thin = found.thin(*pair) & ~found.contained(pair, levels)
+    for pair, hardly in found.thin_pairs():
+        thin = hardly & ~found.contained(pair, levels)
         groups += found.named(pair, thin)
         uncovered |= thin[found.place(*pair)]
     shared = {j: 1 - found.share_of(thin[found.place(j)]) for j, thin in levels.items()}
@@ -160,14 +159,27 @@ class _Coverage:
 
     @classmethod
     def of(cls, study: Study) -> _Coverage:
-        trial = study.effective_counts[:, study.structure.columns_of(EXPERIMENTAL)].sum(axis=1)
+        trial = study.effective_counts[:, study.structure.all_columns_of(EXPERIMENTAL)].sum(axis=1)
         columns = np.ascontiguousarray(study.profiles.T, dtype=np.intp)
         return cls(study.schema, columns, trial, study.profile_counts("observational"))
 
-    def pairs(self) -> Iterator[tuple[int, int]]:
-        """Pairs of covariates that vary, unless they are too many."""
-        found = list(combinations([j for j, size in enumerate(self.schema.shape) if size > 1], 2))
-        yield from found if len(found) * len(self.trial) <= _MAX_WORK else ()
+    def thin_pairs(self) -> Iterator[tuple[tuple[int, int], BoolArray]]:
+        """Pairs of covariates that fix groups which are hardly covered, and which; none if there are too many pairs."""
+        varying = [j for j, size in enumerate(self.schema.shape) if size > 1]
+        if len(varying) * (len(varying) - 1) // 2 * len(self.trial) > _MAX_WORK:
+            return
+        for at, first in enumerate(varying[:-1]):
+            yield from self._thin_with(first, np.array(varying[at + 1 :]))
+
+    def _thin_with(self, first: int, others: IndexArray) -> Iterator[tuple[tuple[int, int], BoolArray]]:
+        """Those pairs of one covariate with each of others; counted together, since most have no such group."""
+        sizes = np.array(self.schema.shape)[others]
+        ends = np.cumsum(sizes * self.schema.shape[first])
+        begins = ends - sizes * self.schema.shape[first]
+        place = begins[:, None] + self.columns[first] * sizes[:, None] + self.columns[others]
+        thin = self.thin(place.ravel(), int(ends[-1]))
+        for at in np.unique(np.searchsorted(ends, np.flatnonzero(thin), side="right")):
+            yield (first, int(others[at])), thin[begins[at] : ends[at]]
 
     def place(self, *covariates: int) -> IndexArray:
         """The group of each profile among those that fix these covariates, shape (profiles,)."""
@@ -176,12 +188,14 @@ class _Coverage:
         first, second = covariates
         return np.asarray(self.columns[first] * self.schema.shape[second] + self.columns[second])
 
-    def thin(self, *covariates: int) -> BoolArray:
-        """Which of those groups the experiment hardly covers, shape (groups,)."""
-        place = self.place(*covariates)
-        size = int(np.prod([self.schema.shape[j] for j in covariates]))
-        seen, people = (np.bincount(place, rows, size) for rows in (self.trial, self.registry))
-        expected = people / (people.sum() or 1.0) * self.trial.sum()
+    def thin(self, place: IndexArray, groups: int) -> BoolArray:
+        """Which of some groups the experiment hardly covers, shape (groups,).
+
+        `place` is the group of each profile, as often as the profiles are divided into groups.
+        """
+        times = len(place) // max(1, len(self.trial))
+        seen, people = (np.bincount(place, np.tile(rows, times), groups) for rows in (self.trial, self.registry))
+        expected = people / (self.registry.sum() or 1.0) * self.trial.sum()
         return np.asarray((expected >= _MIN_EXPECTED) & (seen <= _TENTH * expected))
 
     def contained(self, pair: tuple[int, int], levels: dict[int, BoolArray]) -> BoolArray:
@@ -210,19 +224,35 @@ class _Coverage:
 
 
 def _one_armed_levels(study: Study) -> Iterator[OneArmedLevel]:
-    """Levels where one arm is not seen, though so many people would have it by chance."""
-    counts, structure = study.effective_counts, study.structure
-    arms = {EXPERIMENTAL: [counts[:, structure.group(arm)].sum(axis=1) for arm in (TREATED, CONTROL)]}
-    if study.observational is not None:
-        chosen = ((XY, XN), (X0Y, X0N))
-        arms[OBSERVATIONAL] = [sum(counts[:, structure.column(name)] for name in names) for names in chosen]
-    for table, (treated, untreated) in arms.items():
-        share = treated.sum() / ((treated + untreated).sum() or 1.0)
+    """Levels where all have one arm, though so many people would have another by chance."""
+    for table, arms in _rows_by_arm(study).items():
+        total = sum(arms.values(), np.zeros(len(study.profiles))).sum() or 1.0
         for j, covariate in enumerate(study.schema.covariates):
-            first, second = (
-                np.bincount(study.profiles[:, j], rows, len(covariate.levels)) for rows in (treated, untreated)
-            )
-            rows = first + second
-            for arm, lacking, expected in (("treated", second, 1 - share), ("untreated", first, share)):
-                for at in np.flatnonzero((lacking == 0) & (rows * expected >= _MIN_EXPECTED)):
+            by_level = {
+                arm: np.bincount(study.profiles[:, j], rows, len(covariate.levels)) for arm, rows in arms.items()
+            }
+            rows = sum(by_level.values(), np.zeros(len(covariate.levels)))
+            for arm, own in by_level.items():
+                others = 1 - arms[arm].sum() / total
+                for at in np.flatnonzero((rows - own == 0) & (rows * others >= _MIN_EXPECTED)):
                     yield OneArmedLevel(f"{covariate.name}={covariate.levels[at]}", table, arm, float(rows[at]))
+
+
+def _rows_by_arm(study: Study) -> dict[str, dict[str, FloatArray]]:
+    """By table and name of the arm, effective rows of each profile, shape (profiles,)."""
+    counts, structure = study.effective_counts, study.structure
+    plain = structure.is_two_by_two
+    by_group = structure.by_group(counts)
+    found = {
+        EXPERIMENTAL: {
+            structure.groups[number].name: by_group[:, number] for number in structure.groups_of(EXPERIMENTAL)
+        }
+    }
+    if study.observational is not None:
+        columns = np.arange(structure.n_cells)[structure.columns_of(OBSERVATIONAL)]
+        names = (CONTROL, TREATED) if plain else structure.description.arms
+        order = (1, 0) if plain else range(len(names))
+        found[OBSERVATIONAL] = {
+            names[arm]: counts[:, columns[structure.chosen_arms == arm]].sum(axis=1) for arm in order
+        }
+    return found

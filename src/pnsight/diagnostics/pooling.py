@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from pnsight._typing import FloatArray
+from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL
 from pnsight.data.study import Study
-from pnsight.data.two_by_two import CONTROL, TREATED
 from pnsight.notes import WARNING, Note
 
 MATERIAL = 0.1
@@ -45,6 +45,14 @@ def unevenness(first: FloatArray, second: FloatArray, worth: float = 1.0) -> flo
     return math.sqrt(excess / (worth * float(rows.sum())) * (1 - share) / share)
 
 
+def _uneven_arms(arms: FloatArray, worth: float) -> float:
+    """Unevenness of the arm, of rows (arms, profiles), whose share varies most."""
+    if len(arms) == 2:
+        return unevenness(arms[0], arms[1], worth)
+    rest = arms.sum(axis=0)
+    return max(unevenness(own, rest - own, worth) for own in arms)
+
+
 def pooling_concerns(study: Study) -> list[Note]:
     """Why queries that leave covariates open should not simply add up rows.
 
@@ -58,12 +66,12 @@ def pooling_concerns(study: Study) -> list[Note]:
     -------
     notes of kind ``assignment_varies`` and ``mix_varies`` with the `variation`; empty where rows may be added up
     """
-    trial, registry = study.experimental, study.observational
+    trial, registry = study.rows_of(EXPERIMENTAL), study.observational
     reweighted = any(note.kind == "rows_reweighted" for note in study.notes)
-    treated, untreated = (study.counts[:, study.structure.group(arm)].sum(axis=1) for arm in (TREATED, CONTROL))
+    arms = study.arm_rows.T
     arms_worth, tables_worth = (study.comparison_worth(of)[-1] for of in ("arms", "tables"))
     found = {
-        "assignment_varies": 0.0 if reweighted else unevenness(treated, untreated, arms_worth),
-        "mix_varies": 0.0 if registry is None else unevenness(trial.sum(axis=1), registry.sum(axis=1), tables_worth),
+        "assignment_varies": 0.0 if reweighted else _uneven_arms(arms, arms_worth),
+        "mix_varies": 0.0 if registry is None else unevenness(trial, study.rows_of(OBSERVATIONAL), tables_worth),
     }
     return [Note(kind, {"variation": size}, WARNING) for kind, size in found.items() if size >= MATERIAL]

@@ -11,9 +11,10 @@ from pnsight import _markup as markup
 from pnsight._text import format_table
 from pnsight.data.study import Study
 from pnsight.diagnostics.balance import Balance, balance_of
-from pnsight.diagnostics.coding import Coding, coding_of
+from pnsight.diagnostics.coding import Coding, CodingNotChecked, coding_of
 from pnsight.diagnostics.columns import Columns, columns_of
 from pnsight.diagnostics.compatibility import Coherence, coherence_of
+from pnsight.diagnostics.compliance import Compliance, compliance_of
 from pnsight.diagnostics.covariate_differences import Contrast
 from pnsight.diagnostics.covariate_shift import Shift, shift_of
 from pnsight.diagnostics.missing_outcomes import MissingOutcomes, missing_outcomes_of
@@ -50,6 +51,8 @@ LOOKS = (
 
 _WIDTH = 100
 
+_ARMS_TITLE = {False: "Treated against untreated, in the experiment", True: "Between the arms of the experiment"}
+
 
 @dataclass(frozen=True)
 class Check:
@@ -66,6 +69,8 @@ class Check:
     coding : whether treatment and outcome seem to mean the same in both tables; None for an experiment alone
     columns : covariates that should be coarser
     sampling : what unequal weights and clusters leave of the rows; None where every row counts once
+    compliance : who did not take the arm they were assigned; None where nobody was assigned one
+    several_arms : whether the arms are others than treated and untreated
     """
 
     support: Support
@@ -74,14 +79,16 @@ class Check:
     coherence: Coherence | None
     overlap: Overlap
     attrition: MissingOutcomes | None
-    coding: Coding | None
+    coding: Coding | CodingNotChecked | None
     columns: Columns
     sampling: Sampling | None
+    compliance: Compliance | None = None
+    several_arms: bool = False
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
         """Each part's verdict, by its name; parts that do not apply have none."""
-        parts = {field.name: getattr(self, field.name) for field in fields(self)}
+        parts = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "several_arms"}
         return {name: part.verdict for name, part in parts.items() if part is not None}
 
     @property
@@ -141,6 +148,7 @@ class Check:
             "coding": None if self.coding is None else self.coding.details(),
             "columns": self.columns.details(),
             "sampling": None if self.sampling is None else self.sampling.details(),
+            **({} if self.compliance is None else {"compliance": self.compliance.details()}),
         }
 
     def __str__(self) -> str:
@@ -155,11 +163,12 @@ class Check:
         return markup.facts(self.summary, found)
 
     def _tables(self) -> Iterator[str]:
-        yield from _differing("Treated against untreated, in the experiment", self.balance.contrast)
+        yield from _differing(_ARMS_TITLE[self.several_arms], self.balance.contrast)
         if self.shift is not None:
             yield from _differing("Experimental against observational table", self.shift.contrast)
         if self.coherence is not None and self.coherence.reported:
-            shown = ("subgroup", "inequality", "observational", "experimental", "excess", "low", "high", "adjusted")
+            sides = ("left", "right") if self.coherence.between_arms else ("observational", "experimental")
+            shown = ("subgroup", "inequality", *sides, "excess", "low", "high", "adjusted")
             columns = self.coherence.reported_columns()
             yield _table("Contradictions", {name: columns[name] for name in shown})
 
@@ -186,6 +195,8 @@ def check(study: Study) -> Check:
         coding=coding_of(study),
         columns=columns_of(study),
         sampling=sampling_of(study),
+        compliance=compliance_of(study),
+        several_arms=not study.structure.is_two_by_two,
     )
 
 

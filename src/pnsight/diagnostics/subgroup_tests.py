@@ -10,8 +10,9 @@ count as the effective rows that they are worth.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -92,10 +93,11 @@ class Comparisons:
         -------
         one comparison for each subgroup and inequality
         """
-        shared = evidence_of(study.effective_counts, inequalities).weight.any(axis=1)
-        counts = study.effective_counts[shared]
+        structure, rows = study.structure, study.cell_evidence
+        shared = evidence_of(rows, inequalities, structure).weight.any(axis=1)
+        counts = rows[shared]
         subgroups = enumerate_subgroups(study.schema, study.profiles[shared])
-        evidence = evidence_of(counts, inequalities).over(subgroups.covers)
+        evidence = evidence_of(counts, inequalities, structure).over(subgroups.covers)
         subgroup, inequality = np.nonzero(_enough_rows(evidence, subgroups.kinds))
         kinds = subgroups.kinds[subgroup]
         multiplier = _multiplier(kinds)
@@ -103,7 +105,8 @@ class Comparisons:
         reach = -ndtri(FAMILYWISE_ALPHA / multiplier) * evidence.error[subgroup, inequality]
         excess = evidence.difference[subgroup, inequality]
         score = evidence.score[subgroup, inequality]
-        reported, all_reported = _reported(counts, inequalities, subgroups, subgroup, inequality, multiplier, score)
+        evidence_from = partial(evidence_of, inequalities=inequalities, structure=structure)
+        reported, all_reported = _reported(counts, evidence_from, subgroups, subgroup, inequality, multiplier, score)
         broken = log_ndtr(-score) + np.log(multiplier) < np.log(FAMILYWISE_ALPHA)
         return cls(
             queries=tuple(np.array(format_queries(study.schema, subgroups.codes), dtype=object)[subgroup]),
@@ -125,7 +128,7 @@ class Comparisons:
             reported_codes=subgroups.codes[subgroup[list(reported)]],
             broken_codes=subgroups.codes[np.unique(subgroup[broken])],
             all_reported=all_reported,
-            compared=float(counts.sum() / (study.effective_counts.sum() or 1.0)),
+            compared=float(counts.sum() / (rows.sum() or 1.0)),
             pairs_left_out=subgroups.pairs_left_out,
         )
 
@@ -188,7 +191,7 @@ def _multiplier(kinds: npt.NDArray[np.str_]) -> FloatArray:
 
 def _reported(
     counts: FloatArray,
-    inequalities: Sequence[Inequality],
+    evidence_from: Callable[[FloatArray], Evidence],
     subgroups: Subgroups,
     subgroup: npt.NDArray[np.intp],
     inequality: npt.NDArray[np.intp],
@@ -208,5 +211,5 @@ def _reported(
             break
         reported.append(int(np.argmin(np.where(broken, log_p, np.inf))))
         counts = counts * (subgroups.covers[[subgroup[reported[-1]]]].toarray() == 0).T
-        score = evidence_of(counts, inequalities).over(subgroups.covers).score[subgroup, inequality]
+        score = evidence_from(counts).over(subgroups.covers).score[subgroup, inequality]
     return tuple(reported), not len(subgroup) or not broken.any()

@@ -104,9 +104,9 @@ def support_of(study: Study) -> Support:
     -------
     the shares of people, profiles and queries that have `ENOUGH_ROWS` rows in each table
     """
-    tables = [study.experimental] if study.observational is None else [study.experimental, study.observational]
-    totals = np.stack([table.sum(axis=1) for table in tables], axis=1)
-    columns = [study.structure.columns_of(name) for name in (EXPERIMENTAL, OBSERVATIONAL)[: len(tables)]]
+    tables = (EXPERIMENTAL,) if study.observational is None else (EXPERIMENTAL, OBSERVATIONAL)
+    totals = np.stack([study.rows_of(table) for table in tables], axis=1)
+    columns = [study.structure.all_columns_of(name) for name in tables]
     effective = np.stack([study.effective_counts[:, some].sum(axis=1) for some in columns], axis=1)
     enough = (effective >= ENOUGH_ROWS).all(axis=1)
     rows = totals.sum(axis=0)
@@ -116,7 +116,8 @@ def support_of(study: Study) -> Support:
         rows_experimental=int(rows[0]),
         rows_observational=None if study.observational is None else int(rows[1]),
         people=_share(totals[enough].sum(), totals.sum()),
-        profiles=float(enough.sum()) / study.schema.n_profiles,
+        profiles=int(enough.sum())
+        / study.schema.n_profiles,  # whole numbers: of many covariates more than a float holds
         queries=queries,
         queries_examined=examined,
         queries_drawn=drawn,

@@ -9,7 +9,11 @@ Exogeneity, ``exogenous``: within a profile the treatment that people choose say
 as if it had been randomised (no unmeasured confounding). Such a profile has P(y_x) = P(y|x) and P(y_x') = P(y|x'); the
 bounds are the usual ones.
 
-An estimated law may lie off these edges, if only by noise: `project_onto_assumptions` gives the nearest one on them.
+With noncompliance: ``no-defiers``, nobody takes the treatment only if not assigned to it (G. W. Imbens and J. D.
+Angrist 1994), and ``one-sided``, nobody takes it who was not assigned to it.
+
+An estimated law may lie off these edges, if only by noise: `project_onto_assumptions` gives the nearest one on them,
+with two arms and two outcomes; `nearest_law` does so for any other structure.
 """
 
 from __future__ import annotations
@@ -27,7 +31,7 @@ from pnsight.data.two_by_two import X0Y, XN, XY, Y_X, Y_X0, two_by_two_law
 from pnsight.errors import AssumptionError, did_you_mean, join_names
 from pnsight.wording import ASSUMPTIONS as MEANINGS
 
-MONOTONE, EXOGENOUS = "monotone", "exogenous"
+MONOTONE, EXOGENOUS, NO_DEFIERS, ONE_SIDED = "monotone", "exogenous", "no-defiers", "one-sided"
 
 
 @dataclass(frozen=True)
@@ -40,17 +44,21 @@ class Assumption:
     meaning : in words
     possible : statement that holds of everyone; None if it leaves no type out
     of_mixtures : whether it holds of a group if it holds of the group's profiles
+    of_assignment : whether it is about what people take when they are assigned an arm
     """
 
     name: str
     meaning: str
     possible: str | None = None
     of_mixtures: bool = True
+    of_assignment: bool = False
 
 
 ASSUMPTIONS: dict[str, Assumption] = {
     MONOTONE: Assumption(MONOTONE, MEANINGS[MONOTONE], "Y1 >= Y0"),
     EXOGENOUS: Assumption(EXOGENOUS, MEANINGS[EXOGENOUS], of_mixtures=False),
+    NO_DEFIERS: Assumption(NO_DEFIERS, MEANINGS[NO_DEFIERS], "not (D1 == 0 and D0 == 1)", of_assignment=True),
+    ONE_SIDED: Assumption(ONE_SIDED, MEANINGS[ONE_SIDED], "D0 == 0", of_assignment=True),
 }
 """The assumptions there are, by name."""
 
@@ -88,7 +96,11 @@ def project_onto_assumptions(law: Law, assume: Sequence[str], rows: FloatArray |
     -------
     A law under the assumptions is left as it is.
     """
-    by_group = np.array(EQUAL_ROWS) if rows is None else rows
+    found = _projected(law, assume, np.array(EQUAL_ROWS) if rows is None else rows)
+    return Law(law.structure, found.cells)  # which has names of its own
+
+
+def _projected(law: Law, assume: Sequence[str], by_group: FloatArray) -> Law:
     treated, control, *registry = np.moveaxis(by_group, -1, 0)
     if EXOGENOUS in assume:
         return _exogenous(law, treated, control, registry, ordered=MONOTONE in assume)

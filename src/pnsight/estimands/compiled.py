@@ -25,6 +25,7 @@ from pnsight.data.law import Law
 from pnsight.data.structure import Structure
 from pnsight.errors import LimitError
 from pnsight.estimands.double_description import IntArray, extreme_rays, independent_rows
+from pnsight.estimands.resolve import ROUNDING
 
 MAX_COMPILED_TYPES = 500
 """Structures with more response types are solved query by query."""
@@ -94,6 +95,22 @@ def incompatibility(law: Law) -> FloatArray:
     return np.asarray(np.maximum(0.0, -coherence_terms(law.structure)(law).min(axis=0, initial=0.0)))
 
 
+def is_contradictory(law: Law) -> npt.NDArray[np.bool_]:
+    """Whether no population has each law, by more than rounding; what is unknown of a law contradicts nothing.
+
+    Parameters
+    ----------
+    law
+        One group a row.
+
+    Returns
+    -------
+    Shape (rows,).
+    """
+    worst = np.fmin.reduce(coherence_terms(law.structure)(law), axis=0, initial=0.0)
+    return np.asarray(worst < -ROUNDING)
+
+
 def compile_bounds(
     structure: Structure, value: npt.NDArray[np.generic], possible: npt.NDArray[np.bool_] | None = None
 ) -> CompiledBounds:
@@ -130,7 +147,9 @@ def _compile(structure: Structure, value: tuple[float, ...], possible: tuple[boo
     return CompiledBounds(structure, basis.terms(lower), basis.terms(upper), coherence_terms(structure, possible))
 
 
-def identified_terms(structure: Structure, value: npt.NDArray[np.generic]) -> LinearTerms | None:
+def identified_terms(
+    structure: Structure, value: npt.NDArray[np.generic], possible: npt.NDArray[np.bool_] | None = None
+) -> LinearTerms | None:
     """The mean of a value of the types as a linear function of the law; None if the law does not determine it.
 
     Parameters
@@ -139,13 +158,16 @@ def identified_terms(structure: Structure, value: npt.NDArray[np.generic]) -> Li
         Which types there are, and what the tables show of them.
     value : shape (types,)
         Such as one where an event holds.
+    possible : shape (types,), or None
+        Types that there may be; None for all.
 
     Returns
     -------
     One linear term, or None.
     """
-    basis = _basis(structure, None)
-    wanted = np.asarray(value, dtype=np.float64)
+    chosen = None if possible is None or possible.all() else tuple(possible.tolist())
+    basis = _basis(structure, chosen)
+    wanted = np.asarray(value, dtype=np.float64)[slice(None) if chosen is None else np.array(chosen)]
     found: FloatArray = basis.solve(wanted)
     if np.abs(found @ basis.columns - wanted).max() > _EXACT:
         return None

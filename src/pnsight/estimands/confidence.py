@@ -17,10 +17,11 @@ import numpy as np
 
 from pnsight._typing import FloatArray
 from pnsight.data.law import Law
-from pnsight.estimands.assumptions import ASSUMPTIONS, project_onto_assumptions
+from pnsight.estimands.assumptions import ASSUMPTIONS
+from pnsight.estimands.compiled_ratio import Ends
 from pnsight.estimands.critical_values import imbens_manski, two_sided
 from pnsight.estimands.end_terms import EndTerms
-from pnsight.estimands.estimand import Ends, Estimand
+from pnsight.estimands.estimand import Estimand
 from pnsight.estimands.sampling_error import RowsBehind, SamplingError
 
 _MAX_VALUES_AT_ONCE = 400_000
@@ -310,7 +311,7 @@ def _of_block(
     bounds, event = found.numerator, found.event
     holding = tuple(name for name in estimand.assume if ASSUMPTIONS[name].of_mixtures)
     if holding:
-        law = project_onto_assumptions(law, holding, error.rows_by_group)
+        law = estimand.project(law, holding, error.rows_by_group)
     parts = [bounds.lower.coefficients, bounds.upper.coefficients, *([] if event is None else [event.coefficients])]
     used = structure.by_group(np.abs(np.concatenate(parts)).sum(axis=0)) > 0
     unknown = np.isnan(law.cells) & structure.for_cells(used)

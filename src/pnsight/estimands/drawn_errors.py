@@ -15,7 +15,7 @@ import numpy as np
 
 from pnsight._typing import FloatArray
 from pnsight.data.law import Law
-from pnsight.estimands.estimand import Ends
+from pnsight.estimands.compiled_ratio import Ends
 
 DRAWS = 64
 """Laws drawn: a power of two, as the Sobol sequence wants."""

@@ -16,36 +16,39 @@ import numpy.typing as npt
 
 from pnsight._typing import FloatArray
 from pnsight.data.law import Law
+from pnsight.data.noncompliance import KIND as NONCOMPLIANCE
 from pnsight.data.structure import OBSERVATIONAL, Structure
 from pnsight.data.study import Population, validate_population
-from pnsight.errors import QuantityError, join_names
+from pnsight.errors import AssumptionError, QuantityError, join_names
 from pnsight.estimands.assumptions import (
     ASSUMPTIONS,
     EXOGENOUS,
+    NO_DEFIERS,
+    ONE_SIDED,
     AssumeLike,
     project_onto_assumptions,
     read_assumptions,
 )
-from pnsight.estimands.compiled import CompiledBounds, LinearTerms, compile_bounds, identified_terms
+from pnsight.estimands.compiled import compile_bounds, identified_terms, is_contradictory
+from pnsight.estimands.compiled_ratio import IMPOSSIBLE, CompiledRatio, Ends
+from pnsight.estimands.contrast import Contrast, contrast_people, read_contrast, resolve_contrast, vocabulary
 from pnsight.estimands.expressions import evaluate
+from pnsight.estimands.nearest_law import nearest_law
 from pnsight.estimands.payoffs import Payoffs, PayoffsLike
-from pnsight.estimands.quantities import BENEFIT, PNS, Quantity, find_quantity
+from pnsight.estimands.quantities import BENEFIT, PNS, STATEMENT, Quantity, find_quantity
 from pnsight.estimands.resolve import resolve_crossed_bounds
 from pnsight.notes import Note
 
-Ends: TypeAlias = tuple[FloatArray, FloatArray]
-"""Lower and upper ends, shape (rows,) each."""
-
 Refine: TypeAlias = Literal["none", "covariates"]
 """Bounds of the average law of a query's people, or the average of their profiles' own bounds."""
+
+Among: TypeAlias = Literal["everyone", "compliers"]
+"""Of whom a quantity is asked: all, or those who take what they are assigned, whichever arm of the contrast it is."""
 
 EstimandLike: TypeAlias = "Estimand | Quantity | str | None"
 """An estimand, a quantity or its name; None for the default."""
 
 DEFAULT_LEVEL = 0.9
-
-_ROUNDING = 1e-12
-"""Sums of a few probabilities are wrong by less; an event less likely than this is taken for impossible."""
 
 _STEP = 1e-6
 """By how much shares are moved to find derivatives."""
@@ -66,6 +69,9 @@ class Estimand:
     trial_alone : whether to go by the experiment alone, as if there were no observational table
     median_unbiased : whether ends are corrected for being the largest and the smallest of noisy terms
     simultaneous : whether all intervals of a table are to hold together, rather than each by itself
+    contrast : the arm that is asked about, and the one that it is compared with; None where there are only two
+    horizon : of times to an event, when to look; None for the intervals themselves
+    among : of whom it is asked
     """
 
     quantity: Quantity = PNS
@@ -77,6 +83,9 @@ class Estimand:
     trial_alone: bool = False
     median_unbiased: bool = False
     simultaneous: bool = False
+    contrast: Contrast | None = None
+    horizon: float | None = None
+    among: Among = "everyone"
 
     @classmethod
     def parse(
@@ -91,6 +100,11 @@ class Estimand:
         trial_alone: bool = False,
         median_unbiased: bool = False,
         simultaneous: bool = False,
+        contrast: str | Contrast | None = None,
+        statement: str | None = None,
+        given: str | None = None,
+        horizon: float | None = None,
+        among: str = "everyone",
         default: str = PNS.name,
     ) -> Estimand:
         """The estimand that the arguments describe.
@@ -101,9 +115,10 @@ class Estimand:
             A quantity or its name; None means benefit if there are payoffs, else `default`. An estimand is returned
             as it is, and takes no other arguments.
         payoffs
-            For the benefit: what treating a complier, an always-taker, a never-taker and a defier is worth.
+            For the benefit: what treating a person is worth who is helped, who always responds, who never does, and who
+            is harmed.
         assume
-            ``"monotone"``, ``"exogenous"``, or both.
+            ``"monotone"``, ``"exogenous"``, or both; with noncompliance also ``"no-defiers"`` or ``"one-sided"``.
         refine
             ``"none"`` or ``"covariates"``.
         level
@@ -117,6 +132,15 @@ class Estimand:
             noisy estimates is too large, the smallest too small.
         simultaneous
             Whether all intervals of a table are to hold together with that confidence, rather than each by itself.
+        contrast
+            Two arms, as ``"high:placebo"``: the one that is asked about, and the one that it is compared with.
+        statement, given
+            A statement about people in place of a quantity, and another that it is conditioned on; the module
+            `pnsight.estimands.expressions` explains them.
+        horizon
+            Of times to an event, when to look.
+        among
+            ``"everyone"``, or with noncompliance ``"compliers"``, who take either arm of the contrast as assigned.
         default
             Name of the quantity to take if none is given.
 
@@ -126,8 +150,10 @@ class Estimand:
         """
         if isinstance(quantity, Estimand):
             return quantity
-        found = quantity if isinstance(quantity, Quantity) else _named(quantity, payoffs, default)
+        found = _asked_quantity(quantity, payoffs, default, statement, given)
         _validate_payoffs(found, payoffs)
+        if among not in get_args(Among):
+            raise QuantityError(f"among is {among!r}; expected one of {join_names(map(repr, get_args(Among)))}.")
         if refine not in get_args(Refine):
             raise QuantityError(f"refine is {refine!r}; expected one of {join_names(map(repr, get_args(Refine)))}.")
         if population is not None:
@@ -135,8 +161,21 @@ class Estimand:
         chosen: Any = refine
         whose: Any = population
         worth = None if payoffs is None else Payoffs.of(payoffs)
-        how = {"trial_alone": trial_alone, "median_unbiased": median_unbiased, "simultaneous": simultaneous}
-        return cls(found, worth, read_assumptions(assume), chosen, level, whose, **how)
+        of_whom: Any = among
+        return cls(
+            found,
+            worth,
+            read_assumptions(assume),
+            chosen,
+            level,
+            whose,
+            trial_alone,
+            median_unbiased,
+            simultaneous,
+            read_contrast(contrast),
+            None if horizon is None else float(horizon),
+            of_whom,
+        )
 
     def of_quantity(self, quantity: Quantity) -> Estimand:
         """The same question about another quantity; payoffs are kept only where they are used."""
@@ -155,25 +194,111 @@ class Estimand:
     @property
     def span(self) -> tuple[float, float]:
         """The least and the largest value that it can have."""
-        return (0.0, 1.0) if self.payoffs is None else self.payoffs.span
+        if self.payoffs is not None:
+            return self.payoffs.span
+        if self.quantity.scale == "time":
+            return -(self.horizon or np.inf), self.horizon or np.inf
+        return (-1.0, 1.0) if self.quantity.scale == "difference" else (0.0, 1.0)
+
+    def of_structure(self, structure: Structure) -> Estimand:
+        """The same question about the people of a structure, once it is found to make sense there.
+
+        Parameters
+        ----------
+        structure
+            Arms, outcomes and tables.
+
+        Returns
+        -------
+        The estimand, with the horizon that is meant where none is given; an error says what does not go together.
+        """
+        described = structure.description
+        self.validate_assumptions(structure)
+        if self.quantity.scale == "time" and not described.horizons:
+            raise QuantityError("time gained is asked of a study whose outcomes are no times to an event (--time).")
+        found = self
+        if self.quantity.scale == "time" and self.horizon is None:
+            found = replace(self, horizon=described.horizons[-1])
+        if self.among == "compliers" and described.kind != NONCOMPLIANCE:
+            raise QuantityError(
+                "compliers are asked about (--among, among=), but nobody was assigned an arm; read the table with "
+                "--assigned (assigned=)."
+            )
+        found.value(structure)
+        found.given(structure)
+        return found
+
+    def validate_assumptions(self, structure: Structure) -> None:
+        """Refuse assumptions that mean nothing for a structure."""
+        for name in self.assume:
+            if ASSUMPTIONS[name].of_assignment and structure.description.kind != NONCOMPLIANCE:
+                raise AssumptionError(
+                    f"{name!r} was assumed, which is about people who do not take what they are assigned; leave it "
+                    "out, or read the table with --assigned (assigned=)."
+                )
+        if EXOGENOUS in self.assume and not (structure.is_two_by_two or not structure.description.kind):
+            raise AssumptionError(
+                f"{EXOGENOUS!r} was assumed, which works with two arms and two outcomes only; leave it out."
+            )
 
     def notes(self, structure: Structure) -> tuple[Note, ...]:
         """What an answer is about beyond the name of the quantity."""
-        found = [] if self.payoffs is None else [Note("payoffs", asdict(self.payoffs))]
+        found = [*self._statement_notes(), *self._contrast_notes(structure)]
+        found += [] if self.payoffs is None else [Note("payoffs", asdict(self.payoffs))]
         return (*found, Note("refined")) if self.refines(structure) else tuple(found)
 
+    def _statement_notes(self) -> list[Note]:
+        if not self.is_statement:
+            return []
+        values = {"statement": self.quantity.event, "given": self.quantity.given}
+        return [Note("statement" if self.quantity.given is None else "statement_given", values)]
+
+    def _contrast_notes(self, structure: Structure) -> list[Note]:
+        described = structure.description
+        if self.is_statement or (structure.is_two_by_two and self.contrast is None):
+            return []
+        treated, reference = resolve_contrast(structure, self.contrast)
+        arms = {"treated": treated, "reference": reference}
+        found = [Note("contrast", arms)]
+        if self.quantity.scale == "time":
+            found.append(Note("time_convention", {"horizon": self.horizon or described.horizons[-1]}))
+        elif self.horizon is not None:
+            found.append(Note("horizon", {"horizon": self.horizon}))
+        return [*found, Note("among_compliers", arms)] if self.among == "compliers" else found
+
+    @property
+    def is_statement(self) -> bool:
+        """Whether a statement is asked about in place of a quantity."""
+        return self.quantity.name == STATEMENT.name
+
+    def _evaluate(self, text: str, structure: Structure) -> npt.NDArray[Any]:
+        """What a statement, of the user's or of a quantity, says of each type, shape (types,)."""
+        if self.is_statement:
+            return evaluate(text, vocabulary(structure))
+        return evaluate(text, contrast_people(structure, self.contrast, self.horizon))
+
     def value(self, structure: Structure) -> FloatArray:
-        """Its value for each response type: one where the event holds, or the payoff; shape (types,)."""
+        """Its value for each response type, shape (types,): one where the event holds, a difference, or the payoff."""
+        described = structure.description
+        if self.quantity.by_order and not described.ordered and len(described.outcomes) > 2:
+            raise QuantityError(
+                f"{self.quantity.name} asks which outcome is better, but the outcomes {join_names(described.outcomes)} "
+                "have no order; ask with --statement (statement=), or leave --unordered out."
+            )
         if self.payoffs is not None:
-            return self.payoffs.of_types(structure)
+            return self.payoffs.of_types(contrast_people(structure, self.contrast, self.horizon))
         assert self.quantity.event is not None  # without payoffs there is an event
-        return np.asarray(evaluate(self.quantity.event, structure.people) != 0, dtype=np.float64)
+        found = self._evaluate(self.quantity.event, structure)
+        return np.asarray(found != 0 if self.quantity.scale == "share" else found, dtype=np.float64)
 
     def given(self, structure: Structure) -> npt.NDArray[np.bool_]:
         """Which response types it conditions on, shape (types,)."""
-        if self.quantity.given is None:
-            return np.ones(structure.n_types, dtype=bool)
-        return np.asarray(evaluate(self.quantity.given, structure.people) != 0)
+        found = np.ones(structure.n_types, dtype=bool)
+        if self.quantity.given is not None:
+            found &= self._evaluate(self.quantity.given, structure) != 0
+        if self.among == "compliers":
+            found &= evaluate("D1 == 1 and D0 == 0", contrast_people(structure, self.contrast, None)) != 0
+        return found
 
     def possible(self, structure: Structure) -> npt.NDArray[np.bool_]:
         """Which response types the assumptions leave, shape (types,)."""
@@ -181,8 +306,17 @@ class Estimand:
         for name in self.assume:
             statement = ASSUMPTIONS[name].possible
             if statement is not None:
-                found &= evaluate(statement, structure.people) != 0
+                found &= evaluate(statement, contrast_people(structure, self.contrast, self.horizon)) != 0
         return found
+
+    def project(self, law: Law, assume: tuple[str, ...], rows: FloatArray | None = None) -> Law:
+        """The nearest law under some of the assumptions; for `rows` see `project_onto_assumptions`."""
+        structure = law.structure
+        arms = structure.description.arms
+        plain = structure.is_two_by_two or not arms
+        if plain and self.contrast in (None, (arms[-1], arms[0]) if arms else None):
+            return project_onto_assumptions(law, assume, rows)
+        return nearest_law(law, replace(self, assume=assume).possible(structure), rows)
 
     def truth(self, types: FloatArray, structure: Structure) -> FloatArray:
         """The value in populations with these shares of types, shape (rows, types); NaN if it conditions on nobody."""
@@ -200,7 +334,14 @@ class Estimand:
     @property
     def _asked(self) -> Estimand:
         """What bounds depend on: two estimands that differ in level or population share their formulas."""
-        return Estimand(self.quantity, self.payoffs, self.assume)
+        return Estimand(
+            self.quantity,
+            self.payoffs,
+            self.assume,
+            contrast=self.contrast,
+            horizon=self.horizon,
+            among=self.among,
+        )
 
     def bounds_at(self, law: Law, rows: FloatArray | None = None) -> Ends:
         """Both ends at the law of a query, shape (rows,) each.
@@ -210,12 +351,12 @@ class Estimand:
         """
         holding = tuple(name for name in self.assume if ASSUMPTIONS[name].of_mixtures)
         if holding:
-            law = project_onto_assumptions(law, holding, rows)
+            law = self.project(law, holding, rows)
         return self.compiled(law.structure).bounds(law)
 
     def profile_bounds(self, law: Law, rows: FloatArray | None = None) -> Ends:
         """Both ends at the law of a profile, of which every assumption holds, shape (rows,) each."""
-        return self.bounds_at(project_onto_assumptions(law, self.assume, rows), rows)
+        return self.bounds_at(self.project(law, self.assume, rows) if self.assume else law, rows)
 
     def profile_terms(self, law: Law, rows: FloatArray | None = None, may_cross: bool = False) -> FloatArray:
         """What a profile brings to the mean over its people, from its law; NaN without an answer.
@@ -223,7 +364,8 @@ class Estimand:
         Its law, with choice exogenous if that is assumed; or, refined, both ends times the probability of the event
         that the quantity conditions on, and that probability. A profile in which the event is impossible brings
         nothing. What monotonicity makes of an estimate is left to the mean, as noise of profiles would not cancel
-        after it. Ends that cross are no answer, unless they `may_cross`.
+        after it. Ends that cross are no answer, and neither is a law that no population has where the event is
+        impossible, so that there are no ends to cross; unless they `may_cross`.
 
         Returns
         -------
@@ -235,10 +377,12 @@ class Estimand:
             return law.cells
         event = self.compiled(law.structure).conditioning_probability(law)
         lower, upper = self.bounds_at(law, rows)
+        nothing = np.zeros(len(law))
         if not may_cross:
             lower, upper, _ = resolve_crossed_bounds(lower, upper, within=self.span)
-        brought = (np.where(event <= _ROUNDING, 0.0, end * event) for end in (lower, upper))
-        return np.column_stack([*brought, np.where(event <= _ROUNDING, 0.0, event)])
+            nothing[is_contradictory(law)] = np.nan
+        brought = np.column_stack([lower * event, upper * event, event])
+        return np.where((event <= IMPOSSIBLE)[:, None], nothing[:, None], brought)
 
     def profile_gradients(self, law: Law, rows: FloatArray | None = None) -> FloatArray:
         """Derivatives of `profile_terms` by the shares of the cells, at the law of each profile.
@@ -285,6 +429,46 @@ def _projection_gradients(law: Law, rows: FloatArray | None) -> FloatArray:
     return found
 
 
+def usual_estimand(structure: Structure) -> Estimand:
+    """What is asked of a structure where nothing in particular is: PNS of the last arm against the reference.
+
+    Parameters
+    ----------
+    structure
+        Arms and outcomes.
+
+    Returns
+    -------
+    The estimand; of outcomes without order, whether the last is had because of the last arm.
+    """
+    described = structure.description
+    contrast = (described.arms[-1], described.arms[0]) if len(described.arms) > 2 else None
+    if described.ordered or len(described.outcomes) <= 2:
+        return Estimand(contrast=contrast)
+    return Estimand(replace(PNS, event="Y1 == top and Y0 < top", by_order=False), contrast=contrast)
+
+
+def _asked_quantity(
+    quantity: Quantity | str | None,
+    payoffs: PayoffsLike | None,
+    default: str,
+    statement: str | None,
+    given: str | None,
+) -> Quantity:
+    if statement is not None:
+        if quantity is not None or payoffs is not None:
+            raise QuantityError(
+                "a statement and a quantity are both given; ask for one of them (--statement, or --quantity and "
+                "--payoffs)."
+            )
+        return replace(STATEMENT, event=statement, given=given)
+    if given is not None:
+        raise QuantityError(
+            f"{given!r} is given, but no statement that it is a condition of; add --statement (statement=)."
+        )
+    return quantity if isinstance(quantity, Quantity) else _named(quantity, payoffs, default)
+
+
 def _named(quantity: str | None, payoffs: PayoffsLike | None, default: str) -> Quantity:
     if quantity is None:
         return find_quantity(default) if payoffs is None else BENEFIT
@@ -294,8 +478,8 @@ def _named(quantity: str | None, payoffs: PayoffsLike | None, default: str) -> Q
 def _validate_payoffs(quantity: Quantity, payoffs: PayoffsLike | None) -> None:
     if quantity.has_payoffs and payoffs is None:
         raise QuantityError(
-            f"{quantity.name} needs payoffs: what treating a complier, an always-taker, a never-taker and a defier is "
-            "worth, such as --payoffs 100,-60,0,-140 (payoffs=(100, -60, 0, -140))."
+            f"{quantity.name} needs payoffs: what treating a person is worth who is helped, who always responds, who "
+            "never does, and who is harmed, such as --payoffs 100,-60,0,-140 (payoffs=(100, -60, 0, -140))."
         )
     if not quantity.has_payoffs and payoffs is not None:
         raise QuantityError(
@@ -304,60 +488,23 @@ def _validate_payoffs(quantity: Quantity, payoffs: PayoffsLike | None) -> None:
         )
 
 
-@dataclass(frozen=True)
-class CompiledRatio:
-    """Bounds on a value given an event whose probability the law determines.
-
-    Attributes
-    ----------
-    numerator : bounds on the mean of the value times the event
-    event : probability of the event; None for everyone
-    is_point : whether both ends are one linear function of the law
-    """
-
-    numerator: CompiledBounds
-    event: LinearTerms | None
-    is_point: bool
-
-    def conditioning_probability(self, law: Law) -> FloatArray:
-        """Probability of the event conditioned on, shape (rows,); one where that is nothing."""
-        return np.ones(len(law)) if self.event is None else self.event(law)[0]
-
-    def bounds(self, law: Law) -> Ends:
-        """Both ends, shape (rows,) each, undefined where the event is impossible.
-
-        Ends that cross by the rounding of probabilities are made equal before a rare event would magnify it.
-        """
-        lower, upper = self.numerator.bounds(law)
-        if self.event is None:
-            return lower, upper
-        rounded = (lower > upper) & (lower - upper < _ROUNDING)
-        lower = np.where(rounded, upper, lower)
-        event = self.conditioning_probability(law)
-        possible = np.where(event > _ROUNDING, event, np.nan)
-        return lower / possible, upper / possible
-
-
 @lru_cache(maxsize=256)
 def _compiled(estimand: Estimand, structure: Structure) -> CompiledRatio:
-    given = estimand.given(structure)
-    event = None if given.all() else identified_terms(structure, given)
+    given, possible = estimand.given(structure), estimand.possible(structure)
+    left = None if estimand.among == "everyone" else possible
+    event = None if given.all() else identified_terms(structure, given, left)
     if event is None and not given.all():
-        raise QuantityError(_unidentified(estimand.quantity, structure))
-    found = compile_bounds(structure, estimand.value(structure) * given, estimand.possible(structure))
-    return CompiledRatio(found, event, _coincide(found))
+        raise QuantityError(_unidentified(estimand, structure))
+    return CompiledRatio(compile_bounds(structure, estimand.value(structure) * given, possible), event)
 
 
-def _coincide(found: CompiledBounds) -> bool:
-    lower, upper = found.lower, found.upper
-    return (
-        len(lower.constant) == len(upper.constant) == 1
-        and np.allclose(lower.coefficients, upper.coefficients)
-        and np.allclose(lower.constant, upper.constant)
-    )
-
-
-def _unidentified(quantity: Quantity, structure: Structure) -> str:
+def _unidentified(estimand: Estimand, structure: Structure) -> str:
+    quantity = estimand.quantity
+    if estimand.among == "compliers":
+        return (
+            "how many compliers there are is not known unless nobody takes the treatment only if not assigned to it; "
+            f"add --assume {NO_DEFIERS}, or --assume {ONE_SIDED} where nobody takes it without (assume=)."
+        )
     if OBSERVATIONAL not in structure.tables:
         return (
             f"{quantity.name} conditions on what people chose, which an experiment alone does not show; "

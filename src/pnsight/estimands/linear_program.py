@@ -17,8 +17,9 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array, eye_array, hstack, vstack
 
 from pnsight._typing import FloatArray
+from pnsight.data.arms_and_outcomes import arms_and_outcomes
 from pnsight.data.law import Law
-from pnsight.data.structure import EXPERIMENTAL, MAX_TYPES, OBSERVATIONAL, Structure, arms_and_outcomes
+from pnsight.data.structure import EXPERIMENTAL, MAX_TYPES, OBSERVATIONAL, Structure
 from pnsight.errors import IncoherentError, LimitError, QuantityError
 from pnsight.estimands.assumptions import EXOGENOUS
 from pnsight.estimands.estimand import Estimand

@@ -1,9 +1,11 @@
 """Quantities: what can be bounded, one row each. A new quantity is a new row, and nothing else.
 
-Each is the probability of an event given another, both statements about response types (`expressions` says how they are
-written): X is the treatment people choose, Y what they then show, Y0 and Y1 the outcome untreated and treated. Bounds,
-formulas, truths of known populations, the command line, the page, the report and the JSON interface all derive from
-the row. Sources: J. Tian and J. Pearl (2000), "Probabilities of causation: bounds and identification" (PNS, PN, PS);
+Each is the probability of an event given another, or the mean of a difference, all of them statements about response
+types (`expressions` says how they are written): X is the treatment people choose, Y what they then show, Y0 and Y1 the
+outcome untreated and treated, or under the two arms of a contrast; outcomes count from 0, the worst, to `top`
+(`contrast`), and with two outcomes the quantities are those of the literature. Bounds, formulas, truths of known
+populations, the command line, the page, the report and the JSON interface all derive from the row.
+Sources: J. Tian and J. Pearl (2000), "Probabilities of causation: bounds and identification" (PNS, PN, PS);
 J. Pearl (1999), "Probabilities of causation: three counterfactual interpretations and their identification" (PD, PE);
 A. Li and J. Pearl (2019), "Unit selection based on counterfactual logic" (benefit).
 """
@@ -14,6 +16,9 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from pnsight.errors import QuantityError, did_you_mean, join_names
+
+Scale: TypeAlias = Literal["share", "difference", "time"]
+"""What its values are: a share of people, a difference of two shares, or a time."""
 
 Direction: TypeAlias = Literal["gain", "harm", "measure"]
 """What reaching a threshold speaks for: treating, not treating, or nothing by itself."""
@@ -37,6 +42,8 @@ class Quantity:
     given : the event conditioned on; None for everyone
     direction : what a large value speaks for
     gained : what those it counts do, to follow "at least 12 and at most 30", if a budget can be spent for them
+    scale : what its values are; of a share the event is counted, of others the mean of what the statement says is taken
+    by_order : whether it asks which of two outcomes is better
     """
 
     name: str
@@ -51,6 +58,8 @@ class Quantity:
     given: str | None = None
     direction: Direction = "measure"
     gained: str = ""
+    scale: Scale = "share"
+    by_order: bool = True
 
     @property
     def has_payoffs(self) -> bool:
@@ -59,8 +68,13 @@ class Quantity:
 
     @property
     def default_threshold(self) -> float:
-        """What it must reach unless another number is given: one half, and any benefit at all."""
-        return 0.0 if self.has_payoffs else 0.5
+        """What it must reach unless another number is given: one half, and any benefit or difference at all."""
+        return 0.5 if self.is_share else 0.0
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it is a share of people, and so between 0 and 1."""
+        return not self.has_payoffs and self.scale == "share"
 
 
 PNS = Quantity(
@@ -72,7 +86,7 @@ PNS = Quantity(
     phrase="treating makes the difference",
     meaning="Of all these people, the share who respond if treated and would not if untreated.",
     holds_for="the treatment makes the difference: they respond if treated, and would not if untreated",
-    event="Y1 == 1 and Y0 == 0",
+    event="Y1 > Y0",
     direction="gain",
     gained="respond because of it",
 )
@@ -85,8 +99,8 @@ PN = Quantity(
     phrase="treating was needed",
     meaning="Of those who were treated and responded, the share who needed the treatment to do so.",
     holds_for="of those who took the treatment and responded, would not have responded without it",
-    event="Y0 == 0",
-    given="X == 1 and Y == 1",
+    event="Y0 < Y",
+    given="X == 1 and Y > 0",
 )
 PS = Quantity(
     name="ps",
@@ -97,8 +111,8 @@ PS = Quantity(
     phrase="treating would be enough",
     meaning="Of those who were not treated and did not respond, the share whom the treatment would have made respond.",
     holds_for="of those who went untreated and did not respond, would have responded if treated",
-    event="Y1 == 1",
-    given="X == 0 and Y == 0",
+    event="Y1 > Y",
+    given="X == 0 and Y < top",
 )
 PD = Quantity(
     name="pd",
@@ -109,8 +123,8 @@ PD = Quantity(
     phrase="no response without treating",
     meaning="Of all who responded, the share who would not have if untreated.",
     holds_for="of those who responded, would not have responded without the treatment",
-    event="Y0 == 0",
-    given="Y == 1",
+    event="Y0 < Y",
+    given="Y > 0",
 )
 PE = Quantity(
     name="pe",
@@ -121,8 +135,8 @@ PE = Quantity(
     phrase="a response with treating",
     meaning="Of all who did not respond, the share who would have if treated.",
     holds_for="of those who did not respond, would have responded with the treatment",
-    event="Y1 == 1",
-    given="Y == 0",
+    event="Y1 > Y",
+    given="Y < top",
 )
 HARM = Quantity(
     name="harm",
@@ -133,7 +147,7 @@ HARM = Quantity(
     phrase="treating prevents the response",
     meaning="Of all these people, the share who respond only if they are not treated.",
     holds_for="the treatment does harm: they would respond if untreated, but do not if treated",
-    event="Y1 == 0 and Y0 == 1",
+    event="Y1 < Y0",
     direction="harm",
 )
 BENEFIT = Quantity(
@@ -149,8 +163,58 @@ BENEFIT = Quantity(
     direction="gain",
 )
 
+EFFECT = Quantity(
+    name="effect",
+    label="effect",
+    title="Effect",
+    symbol="P(y_x) - P(y_x')",
+    latex=r"P(y_x) - P(y_{x'})",
+    phrase="more respond than without",
+    meaning="By how much more of these people respond if treated than if not: those helped less those harmed.",
+    holds_for="the share helped by the treatment less the share harmed by it",
+    event="(Y1 > Y0) - (Y1 < Y0)",
+    direction="gain",
+    gained="more respond because of it than are harmed",
+    scale="difference",
+)
+TIME = Quantity(
+    name="time",
+    label="time gained",
+    title="Time gained",
+    symbol="E[min(T_x, t)] - E[min(T_x', t)]",
+    latex=r"E[\min(T_x, t)] - E[\min(T_{x'}, t)]",
+    phrase="time gained until the horizon",
+    meaning="By how much longer these people are without the event, until the horizon, if treated than if not.",
+    holds_for="the mean time gained by treating one person, until the horizon",
+    event="gained",
+    direction="gain",
+    gained="is the time gained",
+    scale="time",
+)
+STATEMENT = Quantity(
+    name="statement",
+    label="share",
+    title="Share of whom a statement holds",
+    symbol="P(statement)",
+    latex=r"P(\text{statement})",
+    phrase="the statement holds",
+    meaning="Of all these people, the share of whom the statement holds.",
+    holds_for="the statement holds",
+    event="Y1 > Y0",
+    by_order=False,
+)
+"""What a statement of the user's is made of: `STATEMENT` with the user's event and what is given."""
+
 QUANTITIES: dict[str, Quantity] = {one.name: one for one in (PNS, PN, PS, PD, PE, HARM, BENEFIT)}
 """The quantities by name, in the order in which they are listed."""
+
+DIFFERENCES: dict[str, Quantity] = {one.name: one for one in (EFFECT, TIME)}
+"""Differences, which the command line and Python answer, and pages do not show."""
+
+
+def known_quantities() -> dict[str, Quantity]:
+    """All quantities by name, in the order in which they are listed."""
+    return {**QUANTITIES, **DIFFERENCES}
 
 
 def find_quantity(name: str) -> Quantity:
@@ -159,14 +223,15 @@ def find_quantity(name: str) -> Quantity:
     Parameters
     ----------
     name
-        One of `QUANTITIES`.
+        One of `known_quantities`.
 
     Returns
     -------
     Its row; raises `QuantityError` with a suggestion where there is none.
     """
-    if name not in QUANTITIES:
-        raise QuantityError(
-            f"no quantity is called {name!r}; known: {join_names(QUANTITIES)}." + did_you_mean(name, QUANTITIES)
-        )
-    return QUANTITIES[name]
+    if name == STATEMENT.name:
+        return STATEMENT
+    known = known_quantities()
+    if name not in known:
+        raise QuantityError(f"no quantity is called {name!r}; known: {join_names(known)}." + did_you_mean(name, known))
+    return known[name]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, fields, is_dataclass, replace
+from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -19,9 +19,11 @@ from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL, Structure
 from pnsight.data.study import Population, Study, validate_population
 from pnsight.errors import ModelError, PnsightError, QueryError
 from pnsight.estimands.assumptions import EXOGENOUS
+from pnsight.estimands.compiled_ratio import Ends
 from pnsight.estimands.confidence import EndNoise
-from pnsight.estimands.estimand import Ends, Estimand, EstimandLike
+from pnsight.estimands.estimand import Estimand, EstimandLike
 from pnsight.estimands.resolve import resolve_crossed_bounds
+from pnsight.models.library_versions import notes_on_reading
 from pnsight.notes import WARNING, Note
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import CONTRADICTED, INTERVAL_ENDS, OK, ROWS, BoundTable, validate_level
@@ -63,8 +65,12 @@ class Model(ABC):
     """How it comes to its answers, for readers who do not read formulas."""
     learns: ClassVar[Any] = dict[str, Any]
     """Type of the plain data that `state` gives, against which a stored model is checked."""
+    unknown_as_nan: ClassVar[tuple[str, ...]] = ()
+    """Names of the arrays of `state` in which NaN says that nothing is known; elsewhere a stored NaN is refused."""
     quantity: str
     study_: Study
+    libraries: Mapping[str, str] = {}
+    """Versions of pnsight and its libraries that fitted a model which was read from a folder; empty if fitted here."""
     _warnings: tuple[Study, tuple[Note, ...]]
 
     @abstractmethod
@@ -87,7 +93,8 @@ class Model(ABC):
             What to bound: an `Estimand`, or a quantity or its name, by default the model's own.
         options
             What else `Estimand.parse` takes: ``payoffs``, ``assume``, ``refine``, ``level``, ``population``,
-            ``trial_alone``, ``median_unbiased``, ``simultaneous``. What an assumption implies is tested on the study,
+            ``trial_alone``, ``median_unbiased``, ``simultaneous``, ``contrast``, ``statement``, ``given``, ``horizon``,
+            ``among``. What an assumption implies is tested on the study,
             and refused with `AssumptionError` where that contradicts it.
 
         Returns
@@ -108,7 +115,7 @@ class Model(ABC):
         -------
         The estimand, which `bounds` and all decisions take.
         """
-        found = Estimand.parse(quantity, default=self.quantity, **options)
+        found = Estimand.parse(quantity, default=self.quantity, **options).of_structure(self.structure)
         validate_level(found.level)
         self._validate_intervals(found)
         if found.population is not None:
@@ -152,15 +159,10 @@ class Model(ABC):
             for name in numbers
             if (values := getattr(found, name)) is not None
         }
-        try:
-            trial = self.answer(codes[contradicted], replace(estimand, trial_alone=True, population=None))
-        except PnsightError:  # a quantity that an experiment alone does not bound, or a model without a law
-            ends: dict[str, Any] = {}
-        else:
-            ends = {f"trial_{end}": np.full(len(codes), np.nan) for end in ("lower", "upper")}
-            for end in ("lower", "upper"):
-                ends[f"trial_{end}"][contradicted] = getattr(trial, end)
-        asked = Note("answers_contradicted", {"contradicted": contradicted.sum(), "of": len(codes)}, WARNING)
+        alone = self.study.experiment_alone
+        ends = {} if alone else self._trial_ends(codes, estimand, contradicted)
+        kind = "answers_impossible" if alone else "answers_contradicted"
+        asked = Note(kind, {"contradicted": contradicted.sum(), "of": len(codes)}, WARNING)
         found_in_tables = tuple(one for one in self.warnings if one.kind == "tables_contradict")
         return replace(
             found,
@@ -169,6 +171,17 @@ class Model(ABC):
             status=np.where(contradicted, CONTRADICTED, found.status),
             notes=(*found.notes, *found_in_tables, asked),
         )
+
+    def _trial_ends(self, codes: Codes, estimand: Estimand, chosen: BoolArray) -> dict[str, Any]:
+        """What the experiment alone says about the chosen queries, NaN elsewhere; nothing where it says nothing."""
+        try:
+            trial = self.answer(codes[chosen], replace(estimand, trial_alone=True, population=None))
+        except PnsightError:  # a quantity that an experiment alone does not bound, or a model without a law
+            return {}
+        ends = {f"trial_{end}": np.full(len(codes), np.nan) for end in ("lower", "upper")}
+        for end in ("lower", "upper"):
+            ends[f"trial_{end}"][chosen] = getattr(trial, end)
+        return ends
 
     def contradicted(self, codes: Codes) -> BoolArray:
         """Which queries the tables contradict each other about beyond chance, shape (queries,).
@@ -235,14 +248,9 @@ class Model(ABC):
     def explain(self) -> str:
         """What was chosen when fitting, and on what evidence, in words."""
 
-    def with_study(self, study: Study) -> Self:
-        """The same model with this study in place of its own: what was learned from rows at large stays.
-
-        The study has other counts of the same profiles; those without rows are left out in the end.
-        """
-        other = copy(self)
-        other.study_ = study.drop_empty_profiles()
-        return other
+    def unfitted(self) -> Self:
+        """Another model with the same parameters, which constructors store under their own names."""
+        return type(self)(**{name: getattr(self, name) for name in signature(type(self)).parameters})
 
     @property
     def study(self) -> Study:
@@ -275,7 +283,7 @@ class Model(ABC):
     @property
     def caveats(self) -> tuple[Note, ...]:
         """What a reader of any answer should know."""
-        return () if self.study.withheld is None else (self.study.withheld.note,)
+        return () if self.study.withheld is None else self.study.withheld.notes
 
     @property
     def warnings(self) -> tuple[Note, ...]:
@@ -292,6 +300,11 @@ class Model(ABC):
             self.keep_warnings(fit_warnings(self.study, self.capabilities.pools_rows))
         return self._warnings[1]
 
+    @property
+    def read_notes(self) -> tuple[Note, ...]:
+        """What to know of a model that was read from a folder: whether other versions of libraries fitted it."""
+        return notes_on_reading(self.libraries) if self.libraries else ()
+
     def keep_warnings(self, notes: Sequence[Note]) -> None:
         """Take these for the warnings about the study, found when the model was fitted."""
         self._warnings = (self.study, tuple(notes))
@@ -304,13 +317,13 @@ class Model(ABC):
         return markup.facts(f"{type(self).__name__} ({self.name})", {**own, **fitted})
 
     def counts(self, codes: Codes) -> FloatArray:
-        """Rows behind each query in the structure's cells, shape (queries, cells)."""
+        """Rows behind each query in the structure's cells and sets, shape (queries, cells + sets)."""
         return lattice.sum_over(self.schema, codes, self.study.profiles, self.study.counts)
 
     def support(self, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Rows in the experimental and in the observational table, each of shape (queries,)."""
         experimental, observational = (
-            counts[:, self.structure.columns_of(table)].sum(axis=1) for table in (EXPERIMENTAL, OBSERVATIONAL)
+            counts[:, self.structure.all_columns_of(table)].sum(axis=1) for table in (EXPERIMENTAL, OBSERVATIONAL)
         )
         return experimental, observational
 
@@ -327,7 +340,7 @@ class Model(ABC):
 class LawModel(Model):
     """A model of the law, from which the bounds on every quantity follow."""
 
-    _tests: tuple[Study, dict[tuple[str, ...], AssumptionTest]]
+    _tests: tuple[Study, dict[tuple[Any, ...], AssumptionTest]]
 
     @abstractmethod
     def law_given(self, codes: Codes, counts: FloatArray) -> Law:
@@ -342,18 +355,20 @@ class LawModel(Model):
         lacking = EXOGENOUS not in estimand.assume and not self.study.table_rows[0]
         missing = (Note("no_experiment", severity="warning"),) if lacking else ()
         found = (*self.caveats, *estimand.notes(self.structure), *missing)
-        return (*found, self._tested(estimand.assume).note(codes)) if estimand.assume else found
+        return (*found, self._tested(estimand).note(codes)) if estimand.assume else found
 
-    def _tested(self, assume: tuple[str, ...]) -> AssumptionTest:
+    def _tested(self, estimand: Estimand) -> AssumptionTest:
         """What the study says about assumptions, found out once for each."""
         from pnsight.diagnostics import assumptions_of  # loads SciPy, which a plain answer can do without
 
         if not hasattr(self, "_tests") or self._tests[0] is not self.study:
             self._tests = (self.study, {})
-        found = self._tests[1]
-        if assume not in found:
-            found[assume] = assumptions_of(self.study, assume)
-        return found[assume]
+        found, asked = self._tests[1], (estimand.assume, estimand.contrast, estimand.horizon)
+        if asked not in found:
+            plain = self.structure.is_two_by_two and estimand.contrast is None
+            possible = None if plain else estimand.possible(self.structure)
+            found[asked] = assumptions_of(self.study, estimand.assume, possible)
+        return found[asked]
 
     def law(self, queries: QueryLike = None) -> Law:
         """The law of each query."""
@@ -371,10 +386,17 @@ class LawModel(Model):
         table = format_queries(self.schema, codes), lower, upper, *self.support(counts), status
         found = BoundTable(estimand.quantity.name, *table, notes=notes, basis=np.full(len(codes), ROWS))
         noise = self.noise_given(codes, counts, estimand)
-        return found if noise is None else add_intervals(found, noise, codes, estimand)
+        if noise is None:
+            return found
+        worth = self.effective_rows_given(codes, counts, estimand)
+        return add_intervals(replace(found, effective_rows=worth), noise, codes, estimand)
 
     def noise_given(self, codes: Codes, counts: FloatArray, estimand: Estimand) -> EndNoise | None:
         """How far both ends of each query stray, of which the rows are already counted; None without intervals."""
+        return None
+
+    def effective_rows_given(self, codes: Codes, counts: FloatArray, estimand: Estimand) -> FloatArray | None:
+        """How many rows each answer is worth in the group of cells that is known least; None where it is not said."""
         return None
 
 

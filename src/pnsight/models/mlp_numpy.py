@@ -1,6 +1,7 @@
 """What a trained network answers, in NumPy alone: asking a stored model does not have to load JAX."""
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -15,6 +16,10 @@ Layers = tuple[tuple[Float32Array, Float32Array], ...]
 
 # Rows per step, so that the hidden values of a step stay in the processor's cache.
 BLOCK = 1024
+
+# Products of matrices with more multiplications than this may be shared out among threads, which for so little work
+# takes several times as much processor time as it saves, most of all on a machine that is busy.
+ONE_THREAD = 1 << 18
 
 # Beyond this, mish(x) = x to the last bit of a float32, and its exponentials cannot overflow before it.
 MISH_IS_IDENTITY_FROM = 20.0
@@ -118,5 +123,17 @@ def _logits(layers: Layers, hidden: Float32Array, activation: Activation) -> Flo
     """Return the last layer's values before the sigmoid, shape (n, outputs)."""
     *inner, (weights, bias) = layers
     for inner_weights, inner_bias in inner:
-        hidden = ACTIVATIONS[activation](hidden @ inner_weights.T + inner_bias)
-    return hidden @ weights.T + bias
+        hidden = ACTIVATIONS[activation](_product(hidden, inner_weights) + inner_bias)
+    return _product(hidden, weights) + bias
+
+
+def _product(rows: Float32Array, weights: Float32Array) -> Float32Array:
+    """Return rows @ weights.T, a block's rows in parts of equal size that one thread multiplies."""
+    part = max(1, ONE_THREAD // max(1, weights.size))
+    if len(rows) < 2 * part:
+        return rows @ weights.T
+    found = np.empty((len(rows), len(weights)), dtype=np.float32)
+    edges = np.linspace(0, len(rows), 1 - (-len(rows) // part), dtype=np.intp).tolist()
+    for start, stop in pairwise(edges):
+        np.matmul(rows[start:stop], weights.T, out=found[start:stop])
+    return found

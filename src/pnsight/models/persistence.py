@@ -1,13 +1,12 @@
 """A model on disk: a folder with `model.json` and one safetensors file. No pickle, so loading runs no code.
 
-The JSON names the arrays file, which carries a digest of its content in its name; replacing the JSON is the one
-step that makes a new model visible, so a reader finds the old model or the new one, never half of either.
+The JSON names the arrays file; replacing the JSON is the one step that makes a new model visible, so a reader finds the
+old model or the new one, never half of either. Whoever writes holds the folder's lock: of two, the later one's model is
+there in the end.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 import os
 from collections.abc import Iterable
@@ -17,19 +16,20 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 import numpy as np
-from safetensors import SafetensorError
-from safetensors import numpy as safetensors_numpy
 
-from pnsight._files import replacing
+from pnsight._locks import locked
 from pnsight._version import __version__
 from pnsight.data.attrition import LevelAttrition, TableAttrition
 from pnsight.data.sampling import SamplingDesign, TableSampling
 from pnsight.data.schema import Covariate, Schema
-from pnsight.data.structure import Structure
+from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL, Description, Structure
+from pnsight.data.structures import KINDS, structure_of
 from pnsight.data.study import Study, Withheld
-from pnsight.data.two_by_two import EXPERIMENT_ALONE, TWO_BY_TWO
+from pnsight.data.two_by_two import TWO_BY_TWO
 from pnsight.errors import ModelError, OutputError, PnsightError, join_names
+from pnsight.models import model_files
 from pnsight.models.base import Model
+from pnsight.models.library_versions import installed_versions
 from pnsight.models.registry import MODELS, find_model
 from pnsight.models.stored import (
     StoredAttrition,
@@ -37,14 +37,18 @@ from pnsight.models.stored import (
     StoredDesign,
     StoredModel,
     StoredNote,
+    StoredStructure,
     StoredStudy,
     parse,
 )
+from pnsight.models.stored_rows import rows_in, rows_out
 from pnsight.notes import Note
 
 FORMAT = "pnsight-model"
-FORMAT_VERSION = 3
-"""Raised whenever what is stored changes; 1 did not say how a response-type model represents its profiles."""
+FORMAT_VERSION = 4
+"""Raised whenever what is stored changes; 3 had no digest of the JSON, and did not say which libraries wrote it."""
+
+_LOCK = ".lock"
 
 
 def check_place(folder: str | os.PathLike[str]) -> None:
@@ -76,38 +80,38 @@ def save(model: Model, folder: str | os.PathLike[str]) -> None:
         Must be new, empty or already hold a model.
     """
     path = Path(folder)
+    description, content = _packed(model)
+    check_place(path)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        with locked(path / _LOCK) as lock:
+            model_files.write_arrays(content, description["arrays"]["file"], path)
+            model_files.write_description(description, path)
+            if lock.exclusive:  # else another writer's arrays may be waiting for their description
+                model_files.remove_other_arrays(description["arrays"]["file"], path)
+    except OSError as error:
+        raise OutputError(f"cannot write the model to {str(path)!r}: {error.strerror}.") from None
+
+
+def _packed(model: Model) -> tuple[dict[str, Any], bytes]:
+    """The sealed description of a model, and the content of its arrays' file."""
     study, study_arrays = _study_out(model.study)
     parameters = dict(model.parameters())
-    data, arrays = model.state()
-    learned = {f"model.{key}": value for key, value in arrays.items()}
-    # safetensors writes an array as it lies in memory, whatever its strides say
-    content = safetensors_numpy.save(
-        {name: np.ascontiguousarray(array) for name, array in {**study_arrays, **learned}.items()}
-    )
-    file = _name_of(content)
+    data, learned = model.state()
+    content, arrays = model_files.pack({**study_arrays, **{f"model.{key}": value for key, value in learned.items()}})
     description = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "pnsight_version": __version__,
+        "libraries": dict(model.libraries) or installed_versions(),
         "model": model.name,
         "parameters": parameters,
         "learned": dict(data),
         "study": study,
         "warnings": [note.plain() for note in model.warnings],
-        "arrays": file,
+        "arrays": arrays,
     }
-    check_place(path)
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        with replacing(path / file) as scratch:
-            scratch.write_bytes(content)
-        with replacing(path / "model.json") as scratch:
-            scratch.write_text(json.dumps(description, indent=2, ensure_ascii=False), encoding="utf-8")
-        for old in path.glob("arrays-*.safetensors"):
-            if old.name != file:
-                old.unlink()
-    except OSError as error:
-        raise OutputError(f"cannot write the model to {str(path)!r}: {error.strerror}.") from None
+    return model_files.seal(description), content
 
 
 def load(folder: str | os.PathLike[str]) -> Model:
@@ -129,7 +133,10 @@ def load(folder: str | os.PathLike[str]) -> Model:
     except OSError as error:
         raise ModelError(f"model {str(path)!r} cannot be read ({error}); check that you may read all of it.") from None
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        raise ModelError(f"model {str(path)!r} is damaged: {_describe(error)}; fit the model again.") from None
+        raise ModelError(f"model {str(path)!r} is damaged: {_describe(error)}; {_MEND}.") from None
+
+
+_MEND = "fit the model again, or take it from a copy that is whole"
 
 
 def _describe(error: Exception) -> str:
@@ -140,23 +147,39 @@ def _describe(error: Exception) -> str:
 def _read(path: Path) -> tuple[StoredModel, type[Model], dict[str, np.ndarray[Any, Any]]]:
     """The description, the class that it names and the arrays, which fit neither each other nor the class yet."""
     description = _description(path)
-    if not (path / description.arrays).exists():  # replaced since the line above, or damaged
-        description = _description(path)
-    if description.model not in MODELS:
-        raise ModelError(
-            f"{str(path)!r} holds a model of kind {description.model!r}; this pnsight {__version__} knows "
-            f"{join_names(MODELS)}. Upgrade pnsight or fit the model again."
-        )
-    return description, find_model(description.model), _arrays(path / description.arrays)
+    while True:
+        if description.model not in MODELS:
+            raise ModelError(
+                f"{str(path)!r} holds a model of kind {description.model!r}; this pnsight {__version__} knows "
+                f"{join_names(MODELS)}. Upgrade pnsight or fit the model again."
+            )
+        try:
+            return description, find_model(description.model), model_files.read_arrays(description.arrays, path)
+        except FileNotFoundError:
+            before, description = description, _description(path)
+            if description == before:  # they are missing, and not replaced since the JSON was read
+                raise
 
 
 def _restored(kind: type[Model], description: StoredModel, arrays: dict[str, np.ndarray[Any, Any]]) -> Model:
     model = _unfitted(kind, description.parameters)
     parse(description.learned, kind.learns, "learned")
     learned = {key.removeprefix("model."): value for key, value in arrays.items() if key.startswith("model.")}
+    _check_finite(learned, kind.unknown_as_nan)
     restored = model.restore(_study_in(description.study, arrays), description.learned, learned)
     restored.keep_warnings(_notes_in(description.warnings))
+    restored.libraries = description.libraries
     return restored
+
+
+def _check_finite(arrays: dict[str, np.ndarray[Any, Any]], unknown_as_nan: tuple[str, ...]) -> None:
+    """Refuse what is no number, but where it says that nothing is known."""
+    for name, array in arrays.items():
+        if array.dtype.kind not in "biuf":
+            raise ValueError(f"array {name!r} holds {array.dtype}; expected numbers")
+        known = array[~np.isnan(array)] if name.rpartition(".")[2] in unknown_as_nan else array
+        if not np.isfinite(known).all():
+            raise ValueError(f"array {name!r} has values that are not finite")
 
 
 def _unfitted(kind: type[Model], parameters: dict[str, Any]) -> Model:
@@ -181,7 +204,7 @@ def _description(path: Path) -> StoredModel:
     if not path.is_dir():
         raise ModelError(f"no model folder {str(path)!r}; {expected}.")
     try:
-        description = json.loads((path / "model.json").read_text(encoding="utf-8"))
+        description = model_files.read_description(path)
     except FileNotFoundError:
         raise ModelError(f"folder {str(path)!r} is not a model: it has no model.json; {expected}.") from None
     except (ValueError, RecursionError) as error:
@@ -193,6 +216,8 @@ def _description(path: Path) -> StoredModel:
             f"model {str(path)!r} has format {description.get('format_version')!r}, this pnsight {__version__} reads "
             f"format {FORMAT_VERSION}; fit the model again{_writer(description.get('pnsight_version'))}."
         )
+    if not model_files.is_sealed(description):
+        raise ValueError("its model.json is not what was written (the digest in it is another)")
     found: StoredModel = parse(description, StoredModel, "model.json")
     return found
 
@@ -200,22 +225,6 @@ def _description(path: Path) -> StoredModel:
 def _writer(version: Any) -> str:
     """Which other version could read a model, if another version wrote it."""
     return "" if version in (None, __version__) else f", or use the pnsight {version} that wrote it"
-
-
-def _name_of(arrays: bytes) -> str:
-    """The file name of arrays, by their content."""
-    return f"arrays-{hashlib.sha256(arrays).hexdigest()[:16]}.safetensors"
-
-
-def _arrays(path: Path) -> dict[str, np.ndarray[Any, Any]]:
-    content = path.read_bytes()
-    try:
-        found = safetensors_numpy.load(content)
-    except SafetensorError as error:
-        raise ModelError(f"the model's arrays {str(path)!r} cannot be read ({error}); fit the model again.") from None
-    if path.name != _name_of(content):
-        raise ModelError(f"the model's arrays {str(path)!r} are not those that were written; fit the model again.")
-    return found
 
 
 def _check_not_foreign(path: Path) -> None:
@@ -229,12 +238,12 @@ def _check_not_foreign(path: Path) -> None:
 
 def _ours(name: str) -> bool:
     """What a save that was cut short leaves behind, and files that a desktop hides in any folder."""
-    return name.startswith(".") or (name.startswith("arrays-") and name.endswith(".safetensors"))
+    return name.startswith(".") or model_files.is_arrays_file(name)
 
 
 def _is_model(path: Path) -> bool:
     try:
-        description = json.loads((path / "model.json").read_text(encoding="utf-8"))
+        description = model_files.read_description(path)
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(description, dict) and description.get("format") == FORMAT
@@ -252,13 +261,15 @@ def _study_out(study: Study) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, 
         "notes": [note.plain() for note in study.notes],
         "experiment_alone": study.experiment_alone,
     }
+    if study.structure.description != TWO_BY_TWO.description:
+        description["structure"] = asdict(study.structure.description)
     if study.withheld is not None:
         description["withheld"] = asdict(study.withheld)
     if study.design is not None:
         description["design"] = _design_out(study.design)
     if study.attrition is not None:
         description["attrition"] = [asdict(one) for one in study.attrition]
-    return description, {"profiles": study.profiles, "counts": study.counts}
+    return description, {"profiles": study.profiles, "counts": study.counts, **rows_out(study.sampled)}
 
 
 def _study_in(description: StoredStudy, arrays: dict[str, np.ndarray[Any, Any]]) -> Study:
@@ -266,11 +277,17 @@ def _study_in(description: StoredStudy, arrays: dict[str, np.ndarray[Any, Any]])
     if len(set(schema.names)) < len(schema.names):
         raise ValueError(f"two covariates have the same name: {join_names(schema.names)}")
     profiles, counts = arrays["profiles"], arrays["counts"]
-    structure = EXPERIMENT_ALONE if description.experiment_alone else TWO_BY_TWO
-    if profiles.shape != (len(profiles), len(schema.names)) or counts.shape != (len(profiles), structure.n_cells):
+    structure = _structure_in(description.structure).only(
+        [EXPERIMENTAL] if description.experiment_alone else [EXPERIMENTAL, OBSERVATIONAL]
+    )
+    if profiles.shape != (len(profiles), len(schema.names)) or counts.shape != (len(profiles), structure.n_columns):
         raise ValueError(f"arrays of shape {profiles.shape} and {counts.shape} do not fit the covariates")
     if not ((profiles >= 0) & (profiles < schema.shape)).all():
         raise ValueError("the profiles have levels that the covariates have not")
+    if profiles.dtype.kind != "i" or counts.dtype.kind != "f":
+        raise ValueError(f"profiles are {profiles.dtype} and counts {counts.dtype}; expected whole numbers and numbers")
+    if not (np.isfinite(counts) & (counts >= 0)).all():
+        raise ValueError("the counts have values that are not finite, or are below zero")
     return Study(
         schema,
         profiles,
@@ -286,7 +303,20 @@ def _study_in(description: StoredStudy, arrays: dict[str, np.ndarray[Any, Any]])
         withheld=None if description.withheld is None else Withheld(**dict(description.withheld)),
         design=None if description.design is None else _design_in(description.design, structure, schema),
         attrition=None if description.attrition is None else _attrition_in(description.attrition, schema),
+        sampled=rows_in(arrays, structure, len(profiles)),
     )
+
+
+def _structure_in(stored: StoredStructure | None) -> Structure:
+    """The structure with both tables, of two arms and two outcomes unless it says something else."""
+    if stored is None:
+        return TWO_BY_TWO
+    if stored.kind not in KINDS:
+        raise ValueError(f"study.structure.kind is {stored.kind!r}; expected {join_names(KINDS)}")
+    plain: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in dict(stored).items()
+    }
+    return structure_of(Description(**plain), (EXPERIMENTAL, OBSERVATIONAL))
 
 
 def _attrition_in(stored: list[StoredAttrition], schema: Schema) -> tuple[TableAttrition, ...]:

@@ -10,13 +10,16 @@ import numpy as np
 
 from pnsight._progress import Progress, no_progress
 from pnsight._typing import FloatArray
+from pnsight.data.coarsened import effective_counts, information_covariance
 from pnsight.data.law import Law
 from pnsight.data.schema import Codes
 from pnsight.data.study import Population, Study
 from pnsight.errors import ModelError, join_names
+from pnsight.estimands.compiled_ratio import Ends
 from pnsight.estimands.confidence import EndNoise, LawNoise
-from pnsight.estimands.estimand import Ends, Estimand, validate_fitted_quantity
+from pnsight.estimands.estimand import Estimand, validate_fitted_quantity
 from pnsight.estimands.resolve import ROUNDING
+from pnsight.estimands.sampling_error import CellCovariance, SamplingError
 from pnsight.models.base import Capabilities, LawModel
 from pnsight.models.profile_noise import ProfileNoise
 from pnsight.notes import Note
@@ -61,6 +64,7 @@ class PlugIn(LawModel):
         """Keep the study; there is nothing else to learn."""
         self.validate_parameters()
         self.study_ = study
+        self.libraries = {}
         return self
 
     def validate_parameters(self) -> None:
@@ -95,16 +99,6 @@ class PlugIn(LawModel):
         """The law from a query's own rows, and so no answer without rows; intervals from how many they are."""
         return Capabilities(law=True, intervals=True, pools_rows=self.mix == "rows")
 
-    @property
-    def caveats(self) -> tuple[Note, ...]:
-        """What a reader of any answer should know; counts that are withheld are those of other people than the rest."""
-        found = super().caveats
-        return (
-            (*found, Note("people_with_counts_only"))
-            if self.study.withheld and any(self.study.withheld.rows)
-            else found
-        )
-
     def from_trial_alone(self) -> PlugIn:
         """The plug-in of the experimental rows."""
         study = self.study.with_tables(observational=None).drop_empty_profiles()
@@ -123,9 +117,9 @@ class PlugIn(LawModel):
     def ends_given(self, codes: Codes, counts: FloatArray, estimand: Estimand) -> Ends:
         """The formulas at the query's law, or the mean over its profiles where assumptions or refinement need them."""
         if estimand.needs_profiles(self.structure):
-            return estimand.bounds_from_mean_terms(
-                self._mean_terms(codes, estimand)[0], self.structure, self.structure.by_group(counts)
-            )
+            terms = self._mean_terms(codes, estimand)[0]
+            ends = estimand.bounds_from_mean_terms(terms, self.structure, self.structure.by_group(counts))
+            return self._crossed_where_profiles_are(codes, estimand, ends)
         return estimand.bounds_at(self.law_given(codes, counts), self.structure.by_group(counts))
 
     def noise_given(self, codes: Codes, counts: FloatArray, estimand: Estimand) -> EndNoise:
@@ -133,12 +127,29 @@ class PlugIn(LawModel):
         by_profile = estimand.needs_profiles(self.structure)
         rows = self.structure.by_group(self._effective(counts))
         if not by_profile and self.mix == "rows":
-            return LawNoise(estimand, self.law_given(codes, counts), rows)
+            law = self.law_given(codes, counts)
+            return LawNoise(estimand, law, self._sampling_error(law, self._effective(counts), rows))
+        noise = self._profile_noise(estimand)
+        return noise.of_mean_terms(codes, rows.min(axis=1)) if by_profile else noise.of_laws(codes)
+
+    def effective_rows_given(self, codes: Codes, counts: FloatArray, estimand: Estimand) -> FloatArray:
+        """The query's own effective rows, or as many as would show a mean over its profiles as well."""
+        if estimand.needs_profiles(self.structure) or self.mix == "profiles":
+            return self._profile_noise(estimand).effective_rows(codes)
+        return np.asarray(self.structure.by_group(self._effective(counts)).min(axis=1))
+
+    def _profile_noise(self, estimand: Estimand) -> ProfileNoise:
         terms, people = self._profile_terms(estimand)
         effective = self.study.with_counts(self._effective(self.study.counts))
-        own = self.structure.by_group(effective.counts)
-        noise = ProfileNoise(self.study, estimand, terms, own, people, effective.profile_counts(self.population))
-        return noise.of_mean_terms(codes, rows.min(axis=1)) if by_profile else noise.of_laws(codes)
+        everyone = np.nan_to_num(Law.from_counts(self.study.cell_rows, self.structure).cells)
+        own = self.structure.by_group(effective_counts(effective.counts, everyone, self.structure))
+        return ProfileNoise(self.study, estimand, terms, own, people, effective.profile_counts(self.population))
+
+    def _sampling_error(self, law: Law, counts: FloatArray, rows: FloatArray) -> FloatArray | SamplingError:
+        """How far laws stray: by the rows of each group or, where some show less than a cell, by their information."""
+        if not self.study.partly_observed:
+            return rows
+        return CellCovariance(information_covariance(counts, law.cells, self.structure), rows.min(axis=1))
 
     def _effective(self, counts: FloatArray) -> FloatArray:
         """Rows by what they are worth, in the structure's cells, from and to shape (..., cells)."""
@@ -191,6 +202,19 @@ class PlugIn(LawModel):
         mixed = _ratio(sums[:, :-2], sums[:, -2:-1])
         mixed[~(share >= 1 - MOST_UNCOVERED)] = np.nan
         return mixed, share
+
+    def _crossed_where_profiles_are(self, codes: Codes, estimand: Estimand, ends: Ends) -> Ends:
+        """Ends that cross where the profiles of too many people contradict themselves: no population has them all."""
+        own, people = Law.from_counts(self.study.counts, self.structure), self.study.profile_counts(self.population)
+        known = estimand.profile_terms(own, self.structure.by_group(self.study.counts), may_cross=True)
+        answered = self._profile_terms(estimand)[1]
+        contradictory = np.where(np.isnan(known.sum(axis=1)), 0.0, people - answered)
+        if not contradictory.any():
+            return ends
+        sums = lattice.sum_over(self.schema, codes, self.study.profiles, np.column_stack([contradictory, people]))
+        many = _ratio(sums[:, 0], sums[:, 1]) > MOST_UNCOVERED
+        lower, upper = ends
+        return np.where(many, np.inf, lower), np.where(many, -np.inf, upper)  # the extremes of an empty set
 
     def _profile_terms(self, estimand: Estimand) -> tuple[FloatArray, FloatArray]:
         """What each profile brings to the mean, shape (profiles, terms), and its people if it has an answer."""

@@ -18,12 +18,14 @@ from pnsight.data.law import Law
 from pnsight.data.schema import Codes
 from pnsight.data.study import Study
 from pnsight.estimands.assumptions import EXOGENOUS, exogenous_rows, project_onto_assumptions
+from pnsight.estimands.compiled_ratio import Ends
 from pnsight.estimands.confidence import EndNoise, LawNoise, MeanNoise, expected_excess
-from pnsight.estimands.estimand import Ends, Estimand
+from pnsight.estimands.estimand import Estimand
 from pnsight.estimands.sampling_error import CellCovariance
 from pnsight.queries import lattice
 
 _NO_ROWS = 1e-300
+_HARDLY_A_ROW = 1e-9
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,18 @@ class ProfileNoise:
         (too_far,) = self._means(codes, [np.nan_to_num(excess)])
         return _of_refined(mean, matrix, too_far, self.estimand.span)
 
+    def effective_rows(self, codes: Codes) -> FloatArray:
+        """Rows that would show the mean over each query's profiles as well, of the group known least, shape (queries,).
+
+        That is 1 / (sum of w^2 / n) over the profiles, w being their shares and n their rows (Kish's effective sample
+        size, where a few rows of a profile stand for many people). Where choice is taken to be exogenous, the rows of
+        both tables show how people respond.
+        """
+        exogenous = EXOGENOUS in self.estimand.assume
+        rows = exogenous_rows(self._law, self.rows) if exogenous else self.rows
+        (squared,) = self._means(codes, [], [1 / np.maximum(np.nan_to_num(rows), _HARDLY_A_ROW)])
+        return np.asarray(np.nan_to_num(1 / np.where(squared > 0, squared, np.nan)).min(axis=1))
+
     @cached_property
     def _law(self) -> Law:
         return Law.from_counts(self.study.counts, self.study.structure)
@@ -108,7 +122,7 @@ class ProfileNoise:
         """
         structure, cells = self.study.structure, self._law.cells
         first, second = np.tril_indices(self.terms.shape[1])
-        at_large = structure.probabilities(self.study.cell_rows)
+        at_large = Law.from_counts(self.study.cell_rows, structure).cells
         before = self._brought(cells)
         found = np.zeros((len(cells), len(first)))
         for rows, some in zip(self.rows.T[:, :, None], structure.group_slices, strict=True):

@@ -27,6 +27,7 @@ _EXPECTED = {
     "list_type": "a list",
     "tuple_type": "a list",
     "named_tuple_type": "a list",
+    "arguments_type": "a list",  # of a named tuple, in some versions of pydantic
     "dict_type": "an object",
     "model_type": "an object",
     "dataclass_type": "an object",
@@ -49,13 +50,13 @@ class StoredCovariate(BaseModel):
 
 
 class StoredSuppression(BaseModel):
-    """What was withheld from the experimental and from the observational table."""
+    """People withheld from the experimental and from the observational table, and people left in either."""
 
     model_config = _STRICT
 
     min_cell: int
     rows: tuple[float, float]
-    profiles: tuple[int, int]
+    left: tuple[float, float]
 
 
 class StoredNote(BaseModel):
@@ -86,7 +87,7 @@ class StoredTableSampling(BaseModel):
     rows: float
     effective_rows: float
     unequal: bool
-    largest_weight: float
+    largest_weight: float | None
     clusters: int | None
     fewest_clusters: int | None
     largest_cluster: float
@@ -111,8 +112,8 @@ class StoredLevelAttrition(BaseModel):
     model_config = _STRICT
 
     covariate: str
-    rows: list[tuple[float, float]]
-    missing: list[tuple[float, float]]
+    rows: list[tuple[float, ...]]
+    missing: list[tuple[float, ...]]
 
 
 class StoredAttrition(BaseModel):
@@ -121,11 +122,26 @@ class StoredAttrition(BaseModel):
     model_config = _STRICT
 
     table: str
-    rows: tuple[float, float]
-    missing: tuple[float, float]
-    arm_worth: tuple[float, float]
+    rows: tuple[float, ...]
+    missing: tuple[float, ...]
+    arm_worth: tuple[float, ...]
     worth: float
     levels: list[StoredLevelAttrition]
+
+
+class StoredStructure(BaseModel):
+    """What a structure is made of; its response types and cells are built again from that."""
+
+    model_config = _STRICT
+
+    kind: str
+    arms: list[str]
+    outcomes: list[str]
+    ordered: bool
+    tried: list[str]
+    horizons: list[float]
+    event_is_bad: bool
+    missing: str
 
 
 class StoredStudy(BaseModel):
@@ -142,9 +158,20 @@ class StoredStudy(BaseModel):
     ignored: list[str]
     notes: list[StoredNote]
     experiment_alone: bool
+    structure: StoredStructure | None = None
     withheld: StoredSuppression | None = None
     design: StoredDesign | None = None
     attrition: list[StoredAttrition] | None = None
+
+
+class StoredArrays(BaseModel):
+    """The file with a model's arrays: its name in the folder, its size and its digest."""
+
+    model_config = _STRICT
+
+    file: str
+    bytes: int
+    sha256: str
 
 
 class StoredModel(BaseModel):
@@ -154,13 +181,15 @@ class StoredModel(BaseModel):
 
     format: str
     format_version: int
-    pnsight_version: str = ""
+    pnsight_version: str
+    libraries: dict[str, str]
     model: str
     parameters: dict[str, Any]
     learned: dict[str, Any]
     study: StoredStudy
     warnings: list[StoredNote]
-    arrays: str
+    arrays: StoredArrays
+    digest: str
 
 
 def parse(value: Any, expected: Any, place: str) -> Any:

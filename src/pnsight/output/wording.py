@@ -25,15 +25,25 @@ def quantity_sentence(quantity: Quantity, lower: float, upper: float) -> str:
     a sentence
     """
     if quantity.has_payoffs:
-        return f"{capitalised(quantity.holds_for)}, is {_amounts(lower, upper)}."
+        return f"{capitalised(quantity.holds_for)}, is {amounts(lower, upper)}."
     among, comma, who = quantity.holds_for.partition(", ")
     if quantity.given is None or not comma:
         return f"For {between(lower, upper)} of people {quantity.holds_for}."
     return f"{capitalised(among)}, {between(lower, upper)} {who}."
 
 
-def _amounts(lower: float, upper: float) -> str:
-    """Bounds on an amount as they are said."""
+def amounts(lower: float, upper: float) -> str:
+    """Bounds on an amount as they are said.
+
+    Parameters
+    ----------
+    lower, upper
+        The bounds.
+
+    Returns
+    -------
+    one number where both are the same in the digits shown
+    """
     low, high = f"{lower:,.3f}", f"{upper:,.3f}"
     return low if low == high else f"at least {low} and at most {high}"
 

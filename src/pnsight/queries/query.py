@@ -16,6 +16,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
 
+from pnsight._foreign_text import without_apostrophe
 from pnsight.data.schema import OPEN, OPEN_SYMBOL, OPEN_SYMBOLS, Codes, Covariate, Schema
 from pnsight.errors import QueryError, join_names
 
@@ -83,13 +84,15 @@ def encode_columns(schema: Schema, columns: Mapping[str, Sequence[Any]]) -> Code
     schema
         The covariates.
     columns
-        Values by column name; a missing value is open, and columns that are not covariates are ignored.
+        Values by column name; a missing value is open, and columns that are not covariates are ignored. Names and
+        levels may have the apostrophe that keeps them from being formulas in a CSV file.
 
     Returns
     -------
     array of int32, shape (rows, covariates)
         The codes of each row.
     """
+    columns = {_meant(name, schema.names): values for name, values in columns.items()}
     _check_columns(schema, columns)
     rows = len(next(iter(columns.values()), ()))
     codes = np.full((rows, len(schema.names)), OPEN, dtype=np.int32)
@@ -102,7 +105,8 @@ def encode_columns(schema: Schema, columns: Mapping[str, Sequence[Any]]) -> Code
 def _check_columns(schema: Schema, columns: Iterable[str]) -> None:
     """A column whose name is nearly that of an absent covariate would leave it open by mistake."""
     columns = list(columns)
-    absent = [name for name in schema.names if name not in columns]
+    given = set(columns)
+    absent = [name for name in schema.names if name not in given]
     if schema.names and len(absent) == len(schema.names):
         raise QueryError(
             f"the queries have the columns {join_names(columns)}, but none of them is a covariate; "
@@ -129,7 +133,13 @@ def _encode_column(covariate: Covariate, values: Sequence[Any]) -> list[int]:
 def _code_or_open(covariate: Covariate, value: Any) -> int:
     if isinstance(value, str) and value == OPEN_SYMBOL and OPEN_SYMBOL not in covariate.levels:
         return OPEN
-    return covariate.code(value)
+    return covariate.code(_meant(value, covariate.levels) if isinstance(value, str) else value)
+
+
+def _meant(text: str, known: Sequence[str]) -> str:
+    """A name or level without the apostrophe that keeps it from being a formula in a file that pnsight wrote."""
+    found = without_apostrophe(text)
+    return found if found in known and text not in known else text
 
 
 def _encode_one(schema: Schema, query: QueryLike) -> list[int]:
@@ -298,11 +308,12 @@ def split_unescaped(text: str, separator: str) -> list[str]:
     list of str
         The pieces, one more than there are separators.
     """
-    return re.findall(rf"((?:\\.|[^\\{separator}]|\\$)*)(?:{separator}|$)", text)[: _count(text, separator) + 1]
-
-
-def _count(text: str, separator: str) -> int:
-    return re.sub(r"\\.", "", text).count(separator)
+    found, begin = [], 0
+    for match in re.finditer(rf"\\.|{re.escape(separator)}", text, re.DOTALL):  # an escaped character, or a separator
+        if match.group() == separator:
+            found.append(text[begin : match.start()])
+            begin = match.end()
+    return [*found, text[begin:]]
 
 
 def _escape(text: str) -> str:
@@ -322,4 +333,4 @@ def unescape(text: str) -> str:
     str
         The text meant, such as ``a,b``.
     """
-    return re.sub(r"\\(.)", r"\1", text)
+    return re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL)

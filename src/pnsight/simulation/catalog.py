@@ -1,4 +1,4 @@
-"""The paper's populations by name.
+"""The paper's populations, and all others by name.
 
 Source: appendix "The Causal Model" of Wang, Sun, Pearl and Li, "Learning Probabilities of Causation with
 Mask-Augmented Data"; coefficients digit for digit. Twenty independent covariates, of which the first ten are
@@ -16,8 +16,12 @@ import numpy as np
 from pnsight._typing import FloatArray
 from pnsight.data.schema import Codes
 from pnsight.errors import PopulationError, did_you_mean, join_names
+from pnsight.simulation.covariate_network import CovariateNetwork
+from pnsight.simulation.population import Population
 from pnsight.simulation.random_populations import KINDS, random_population
-from pnsight.simulation.structural import RESPONSES, CovariateNetwork, Equation, Population
+from pnsight.simulation.random_trials import TRIAL_KINDS, random_trial
+from pnsight.simulation.structural import RESPONSES, Equation, StructuralPopulation
+from pnsight.simulation.trials import TRIALS
 
 OBSERVED = 10
 
@@ -166,28 +170,30 @@ def _mediated_responses(z: Codes, h: Codes) -> FloatArray:
     return _respond(index.shape, states)
 
 
-def _confounder() -> Population:
+def _confounder() -> StructuralPopulation:
     choice, responses = partial(_chosen_above_half, U_X), partial(_banded_responses, C_Y, U_Y)
-    return Population("confounder", _COVARIATES, _HIDDEN, choice, responses, _CONFOUNDED)
+    return StructuralPopulation("confounder", _COVARIATES, _HIDDEN, choice, responses, _CONFOUNDED)
 
 
-def _covariate() -> Population:
+def _covariate() -> StructuralPopulation:
     choice, responses = partial(_chosen_by_coin, U_X), partial(_banded_responses, C_Y, U_Y)
-    return Population("covariate", _COVARIATES, _HIDDEN, choice, responses, (("Z", "Y"), ("X", "Y")))
+    return StructuralPopulation("covariate", _COVARIATES, _HIDDEN, choice, responses, (("Z", "Y"), ("X", "Y")))
 
 
-def _direct(name: str, c_y: float) -> Population:
+def _direct(name: str, c_y: float) -> StructuralPopulation:
     choice: Equation = partial(_chosen_by_coin, U_X)
     none_hidden = np.zeros(0)  # nothing depends on Z, so there is nothing to sum out
-    return Population(name, _COVARIATES, none_hidden, choice, partial(_direct_responses, c_y, U_Y), (("X", "Y"),))
+    return StructuralPopulation(
+        name, _COVARIATES, none_hidden, choice, partial(_direct_responses, c_y, U_Y), (("X", "Y"),)
+    )
 
 
-def _mediator() -> Population:
+def _mediator() -> StructuralPopulation:
     choice, arrows = partial(_chosen_above_half, MEDIATOR_U_X), (*_CONFOUNDED, ("X", "M"), ("M", "Y"))
-    return Population("mediator", _COVARIATES, _HIDDEN, choice, _mediated_responses, arrows)
+    return StructuralPopulation("mediator", _COVARIATES, _HIDDEN, choice, _mediated_responses, arrows)
 
 
-_CATALOG: dict[str, Callable[[], Population]] = {
+_CATALOG: dict[str, Callable[[], StructuralPopulation]] = {
     "confounder": _confounder,
     "covariate": _covariate,
     "direct": partial(_direct, "direct", C_Y),
@@ -201,13 +207,16 @@ NAMES = tuple(_CATALOG)
 
 @cache
 def get(name: str) -> Population:
-    """A population of the paper by name, or a random one as ``kind:seed``."""
+    """A population by name: one of the paper's, a trial of another structure, or a random one as ``kind:seed``."""
     kind, colon, seed = name.partition(":")
-    if colon and kind in KINDS and seed.isdecimal():
+    if colon and seed.isdecimal() and kind in KINDS:
         return random_population(kind, int(seed))
-    if name not in _CATALOG:
+    if colon and seed.isdecimal() and kind in TRIAL_KINDS:
+        return random_trial(kind, int(seed))
+    known = {**_CATALOG, **TRIALS}
+    if name not in known:
         raise PopulationError(
-            f"no population is called {name!r}; there are {join_names(NAMES)}, and random ones written kind:seed "
-            f"with a kind among {join_names(KINDS)}, such as tree:7." + did_you_mean(name, NAMES)
+            f"no population is called {name!r}; there are {join_names(known)}, and random ones written kind:seed "
+            f"with a kind among {join_names((*KINDS, *TRIAL_KINDS))}, such as tree:7." + did_you_mean(name, known)
         )
-    return _CATALOG[name]()
+    return known[name]()

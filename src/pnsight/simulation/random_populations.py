@@ -18,7 +18,8 @@ import numpy as np
 from pnsight._typing import FloatArray
 from pnsight.data.schema import Codes
 from pnsight.errors import PopulationError, did_you_mean, join_names
-from pnsight.simulation.structural import CovariateNetwork, Population
+from pnsight.simulation.covariate_network import random_network
+from pnsight.simulation.structural import StructuralPopulation
 
 Score: TypeAlias = Callable[[FloatArray], FloatArray]
 """From signs (+1, -1) of the covariates, shape (profiles, covariates), to a score of shape (profiles,)."""
@@ -77,7 +78,7 @@ KINDS = tuple(f"{shape}{suffix}" for shape in _SHAPES for suffix in ("", "-depen
 """Kinds of random population; without suffix the covariates are independent."""
 
 
-def random_population(kind: str, seed: int, covariates: int = 10) -> Population:
+def random_population(kind: str, seed: int, covariates: int = 10) -> StructuralPopulation:
     """The random population of that kind and seed, with that many binary covariates."""
     if kind not in KINDS:
         raise PopulationError(
@@ -90,13 +91,13 @@ def random_population(kind: str, seed: int, covariates: int = 10) -> Population:
     return population
 
 
-def _draw(kind: str, seed: int, d: int, rng: np.random.Generator) -> Population:
+def _draw(kind: str, seed: int, d: int, rng: np.random.Generator) -> StructuralPopulation:
     shape, _, suffix = kind.partition("-")
-    network = _dependent(rng, d) if suffix else _independent(rng, d)
+    network = random_network(rng, d, dependent=bool(suffix))
     score = _SHAPES[shape]
     hidden = rng.uniform(0.3, 0.7, size=HIDDEN)
     choice, untreated, effect = (_Equation.draw(rng, score(rng, d)) for _ in range(3))
-    return Population(
+    return StructuralPopulation(
         f"{kind}:{seed}",
         network,
         hidden,
@@ -138,23 +139,7 @@ def _logistic(score: FloatArray) -> FloatArray:
     return 1 / (1 + np.exp(-score))
 
 
-def _names(d: int) -> tuple[str, ...]:
-    return tuple(f"z{i}" for i in range(1, d + 1))
-
-
-def _independent(rng: np.random.Generator, d: int) -> CovariateNetwork:
-    return CovariateNetwork.independent(_names(d), rng.uniform(0.1, 0.9, size=d))
-
-
-def _dependent(rng: np.random.Generator, d: int) -> CovariateNetwork:
-    """Each covariate after the first has one or two earlier ones as parents."""
-    parents = tuple(
-        tuple(int(p) for p in rng.choice(j, size=min(j, int(rng.integers(1, 3))), replace=False)) for j in range(d)
-    )
-    return CovariateNetwork(_names(d), parents, tuple(rng.uniform(0.1, 0.9, size=(2,) * len(p)) for p in parents))
-
-
-def _interesting(population: Population, rng: np.random.Generator) -> bool:
+def _interesting(population: StructuralPopulation, rng: np.random.Generator) -> bool:
     """Some benefit, some harm, and hidden confounding that shows, judged on a draw of people."""
     types = population.types(population.covariates.draw(rng, 2_000)).mean(axis=0).reshape(2, 2, 2)
     benefit, harm = types[:, 0, 1].sum(), types[:, 1, 0].sum()

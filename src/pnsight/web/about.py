@@ -3,7 +3,22 @@
 from __future__ import annotations
 
 from pnsight._text import count_text
+from pnsight.data.study import Study
 from pnsight.models import Model
+
+
+def _columns(study: Study) -> list[tuple[str, str]]:
+    """Treatment and outcome; with their values where these are not just true and false."""
+    if study.structure.is_two_by_two:
+        return [("Treatment", study.treatment), ("Outcome", study.outcome)]
+    described = study.structure.description
+    known = [f"{each:g}" for each in described.horizons] or described.outcomes
+    outcome = ("Outcome", f"{study.outcome}, until the event") if described.horizons else ("Outcome", study.outcome)
+    return [
+        ("Treatment", f"{study.treatment}: {', '.join(described.arms)}"),
+        outcome,
+        ("Horizons" if described.horizons else "Outcomes", ", ".join(known)),
+    ]
 
 
 def facts(model: Model) -> list[tuple[str, str]]:
@@ -11,8 +26,7 @@ def facts(model: Model) -> list[tuple[str, str]]:
     study = model.study
     experimental, observational = study.table_rows
     found = [
-        ("Treatment", study.treatment),
-        ("Outcome", study.outcome),
+        *_columns(study),
         ("Experiment", f"{count_text(experimental)} rows"),
         ("Observational table", f"{count_text(observational)} rows" if study.observational is not None else "none"),
         ("Covariates", str(len(study.schema.names))),

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
 
-from pnsight._text import as_records
-from pnsight._version import __version__
-from pnsight.decisions import Questions, ask, decided
 from pnsight.errors import QueryError
-from pnsight.estimands.estimand import Estimand
-from pnsight.estimands.quantities import QUANTITIES
-from pnsight.notes import Note, sentences
-from pnsight.output.about_answers import people_averaged
-from pnsight.queries.query import encode
+from pnsight.web import api_answers as answers
 from pnsight.web.api_fields import (
     AskAddress,
     AskAnswer,
@@ -35,14 +28,14 @@ from pnsight.web.api_fields import (
     Ruled,
 )
 from pnsight.web.context import Site
-from pnsight.web.explorer import Explorer
 from pnsight.web.state import repeated
-
-PATIENCE = 90.0
 
 _ERRORS: Mapping[int | str, dict[str, Any]] = {
     400: {"model": Error, "description": "The question cannot be answered."},
-    413: {"model": Error, "description": "Too much was asked at once."},
+    401: {"model": Error, "description": "The token is missing or wrong."},
+    403: {"model": Error, "description": "The request comes from another site, or may do."},
+    408: {"model": Error, "description": "The request did not arrive in time."},
+    413: {"model": Error, "description": "Too much was asked at once, or what takes too long."},
     414: {"model": Error, "description": "The address is too long: post the question as JSON."},
     422: {"model": Error, "description": "A field is not what it should be."},
     503: {"model": Error, "description": "Busy: come again in a few seconds."},
@@ -68,47 +61,54 @@ def router(site: Site) -> APIRouter:
     found = APIRouter(prefix="/api", responses={**_ERRORS}, tags=["pnsight"])
     explorer = site.explorer
 
-    async def computed(job: Callable[..., Any], *arguments: Any) -> Any:
-        return await site.slow.run(job, explorer, *arguments, seconds=PATIENCE)
+    async def bounded(request: Request, queries: list[Any], asked: Asked) -> Any:
+        return await site.computed(request, site.lane(len(queries)), answers.bounds, queries, asked)
+
+    async def ruled(request: Request, queries: list[Any], asked: Ruled) -> Any:
+        return await site.computed(request, site.lane(len(queries)), answers.decide, queries, asked)
+
+    async def advised(request: Request, asked: AskRequest | AskAddress) -> Any:
+        lane = site.heavy if explorer.many_profiles else site.quick
+        return await site.computed(request, lane, answers.ask, asked)
+
+    async def ranked(asked: RankRequest) -> Any:
+        key = ("api", asked.model_dump_json())
+        return await site.rankings.get(key, site.limits.answer_patience, answers.rank, asked)
 
     @found.get("/model", response_model=ModelFields)
     async def model() -> Any:
         """Say what the model is, which covariates there are, and which levels they have."""
-        return {**_model(explorer), "verdict": explorer.verdict.words}
+        return answers.model(explorer)
 
     @found.get("/bounds", response_model=BoundsAnswer, dependencies=_ABOUT_MANY)
-    async def bounds_in_address(asked: Annotated[BoundsAddress, Query()]) -> Any:
+    async def bounds_in_address(request: Request, asked: Annotated[BoundsAddress, Query()]) -> Any:
         """Bound a quantity for queries given in the address."""
-        return await computed(_bounds, asked.query, asked)
+        return await bounded(request, asked.query, asked)
 
     @found.post("/bounds", response_model=BoundsAnswer)
-    async def bounds(asked: BoundsRequest) -> Any:
+    async def bounds(request: Request, asked: BoundsRequest) -> Any:
         """Bound a quantity for queries."""
-        return await computed(_bounds, asked.queries, asked)
+        return await bounded(request, asked.queries, asked)
 
     @found.get("/decide", response_model=DecideAnswer, dependencies=_ABOUT_MANY)
-    async def decide_in_address(asked: Annotated[DecideAddress, Query()]) -> Any:
+    async def decide_in_address(request: Request, asked: Annotated[DecideAddress, Query()]) -> Any:
         """Say treat, not or uncertain for queries given in the address."""
-        return await computed(_decide, asked.query, asked)
+        return await ruled(request, asked.query, asked)
 
     @found.post("/decide", response_model=DecideAnswer)
-    async def decide(asked: DecideRequest) -> Any:
+    async def decide(request: Request, asked: DecideRequest) -> Any:
         """Say treat, not or uncertain for queries."""
-        return await computed(_decide, asked.queries, asked)
+        return await ruled(request, asked.queries, asked)
 
     @found.get("/ask", response_model=AskAnswer, dependencies=_ABOUT_ONE)
-    async def ask_in_address(asked: Annotated[AskAddress, Query()]) -> Any:
+    async def ask_in_address(request: Request, asked: Annotated[AskAddress, Query()]) -> Any:
         """Say what knowing one more covariate would change, for a query given in the address."""
-        return await computed(_ask, asked)
+        return await advised(request, asked)
 
     @found.post("/ask", response_model=AskAnswer)
-    async def ask_(asked: AskRequest) -> Any:
+    async def ask(request: Request, asked: AskRequest) -> Any:
         """Say what knowing one more covariate would change."""
-        return await computed(_ask, asked)
-
-    async def ranked(asked: RankRequest) -> Any:
-        key = ("api", asked.model_dump_json())
-        return await site.rankings.get(key, PATIENCE, _rank, explorer, asked)
+        return await advised(request, asked)
 
     @found.get("/rank", response_model=RankAnswer, dependencies=_ABOUT_ONE)
     async def rank_in_address(asked: Annotated[RankAddress, Query()]) -> Any:
@@ -121,85 +121,3 @@ def router(site: Site) -> APIRouter:
         return await ranked(asked)
 
     return found
-
-
-def _model(explorer: Explorer) -> dict[str, Any]:
-    model, study = explorer.model, explorer.model.study
-    experimental, observational = study.table_rows
-    return {
-        "model": model.name,
-        "pnsight_version": __version__,
-        "quantity": model.quantity,
-        "quantities": [name for name in QUANTITIES if name not in explorer.ability.refused],
-        "intervals": explorer.ability.intervals,
-        "treatment": study.treatment,
-        "outcome": study.outcome,
-        "rows_experimental": experimental,
-        "rows_observational": None if study.observational is None else observational,
-        "covariates": [{"name": each.name, "levels": list(each.levels)} for each in study.schema.covariates],
-        "warnings": sentences(model.warnings),
-        "notes": sentences([*study.notes, *model.caveats]),
-    }
-
-
-def _about(explorer: Explorer, estimand: Estimand, notes: Sequence[Note]) -> dict[str, Any]:
-    """Whose people answers are about, what to be warned of, and the notes that are no warnings of the model."""
-    warnings = explorer.answering(estimand).warnings
-    return {
-        "population": people_averaged(explorer.model, estimand),
-        "warnings": sentences(warnings),
-        "notes": sentences([note for note in notes if note not in warnings]),
-    }
-
-
-def _bounds(explorer: Explorer, queries: list[Any], asked: Asked) -> dict[str, Any]:
-    estimand = asked.estimand(explorer.model)
-    found = explorer.bounds(encode(explorer.schema, queries), estimand)
-    return {
-        **_about(explorer, estimand, found.notes),
-        "quantity": found.quantity,
-        "level": found.level,
-        "answers": as_records(found.columns()),
-    }
-
-
-def _decide(explorer: Explorer, queries: list[Any], asked: Ruled) -> dict[str, Any]:
-    estimand = asked.estimand(explorer.model)
-    answers = explorer.bounds(encode(explorer.schema, queries), estimand)
-    found = decided(answers, asked.threshold, asked.cautious, asked.extrapolate)
-    return {
-        **_about(explorer, estimand, found.notes),
-        "quantity": answers.quantity,
-        "level": answers.level,
-        "threshold": found.threshold,
-        "cautious": found.cautious,
-        "decisions": as_records(found.columns()),
-    }
-
-
-def _ask(explorer: Explorer, asked: AskRequest | AskAddress) -> dict[str, Any]:
-    model = explorer.model
-    estimand = asked.estimand(model)
-    found: Questions = ask(model, asked.query, asked.threshold, asked.cautious, estimand, asked.extrapolate)
-    return {
-        **_about(explorer, estimand, found.now.notes),
-        "threshold": found.now.threshold,
-        "cautious": found.now.cautious,
-        "advice": str(found.advice),
-        "now": as_records(found.now.columns())[0],
-        "questions": as_records(found.columns()),
-        "levels": as_records(found.by_level()),
-    }
-
-
-def _rank(explorer: Explorer, asked: RankRequest) -> dict[str, Any]:
-    limits = {name: getattr(asked, name) for name in ("margin", "least_share", "least_support")}
-    estimand = asked.estimand(explorer.model)
-    found = explorer.ranking(asked.by, estimand, asked.top, **limits)
-    return {
-        **_about(explorer, estimand, found.notes),
-        "quantity": found.answers.quantity,
-        "by": found.by,
-        "overestimated": found.overestimated,
-        "groups": as_records(found.columns()),
-    }

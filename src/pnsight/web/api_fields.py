@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, field_validator
-from pydantic_core import CoreSchema, PydanticKnownError, core_schema
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    FailFast,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import CoreSchema, PydanticCustomError, PydanticKnownError, core_schema
 
 from pnsight.data.study import Population
 from pnsight.decisions.ranking import By
 from pnsight.estimands.assumptions import ASSUMPTIONS
-from pnsight.estimands.estimand import DEFAULT_LEVEL, Estimand, Refine
+from pnsight.estimands.estimand import DEFAULT_LEVEL, Among, Estimand, Refine
 from pnsight.estimands.payoffs import MAX_PAYOFF
-from pnsight.estimands.quantities import QUANTITIES
+from pnsight.estimands.quantities import DIFFERENCES, QUANTITIES
 from pnsight.models import Model
+from pnsight.web.limits import MOST_TEXT
 
 MOST_QUERIES = 1000
-MOST_TEXT = 4000
-"""Queries that one request may ask about, and characters that each may have."""
+"""Queries that one request may ask about."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,10 +55,11 @@ class KeyOf:
 Number = Annotated[float, Field(ge=-MAX_PAYOFF, le=MAX_PAYOFF, allow_inf_nan=False)]
 Amount = Annotated[float, Field(ge=0, le=MAX_PAYOFF, allow_inf_nan=False)]
 Level = Annotated[str, Field(max_length=MOST_TEXT)] | int | float | bool | None
-QuantityName = Annotated[str, KeyOf(QUANTITIES)]
+QuantityName = Annotated[str, KeyOf(ChainMap(DIFFERENCES, QUANTITIES))]
 AssumptionName = Annotated[str, KeyOf(ASSUMPTIONS)]
 QueryText = Annotated[str, Field(max_length=MOST_TEXT)]
-QueryGiven = QueryText | Annotated[dict[str, Level], Field(max_length=MOST_QUERIES)]
+CovariateName = Annotated[str, Field(max_length=MOST_TEXT)]
+QueryGiven = QueryText | Annotated[dict[CovariateName, Level], Field(max_length=MOST_QUERIES)]
 
 _QUERY = "name=level,name=level with the rest open, or one character a covariate; empty for everyone"
 
@@ -57,6 +68,15 @@ class Asked(BaseModel):
     """How to ask: as the options of `pnsight query`."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_more_fields_than_there_are(cls, given: Any) -> Any:
+        """Refuse a heap of unknown fields in one sentence: one for each would take the server seconds to write."""
+        known = len(cls.model_fields)
+        if isinstance(given, Mapping) and len(given) > 2 * known:
+            raise PydanticCustomError("too_many_fields", f"{len(given):,} fields are given, and there are {known}")
+        return given
 
     quantity: QuantityName | None = Field(None, description="what to bound; by default what the model was fitted for")
     level: float = Field(DEFAULT_LEVEL, gt=0, lt=1, description="confidence of the intervals")
@@ -79,10 +99,24 @@ class Asked(BaseModel):
         False, description="answer from the experiment alone, about its people, without the observational table"
     )
 
+    contrast: QueryText | None = Field(
+        None, description="which arm is compared with which, as high:placebo; needed with more arms than two"
+    )
+    statement: QueryText | None = Field(
+        None, description="in place of a quantity: the share of whom a statement holds, as Y[high] >= mild"
+    )
+    given: QueryText | None = Field(None, description="with a statement: among whom, as X == placebo and Y == none")
+    horizon: Amount | None = Field(None, description="of times to an event: when to look, one of the horizons")
+    among: Among = Field("everyone", description="of everyone, or of compliers, who take either arm as assigned")
+
+    def arguments(self) -> dict[str, Any]:
+        """What `Estimand.parse` and `Model.estimand` take."""
+        named = [each.name for each in fields(Estimand) if each.name in type(self).model_fields]
+        return {name: getattr(self, name) for name in (*named, "statement", "given")}
+
     def estimand(self, model: Model) -> Estimand:
         """What is asked of a model."""
-        named = [each.name for each in fields(Estimand) if each.name in type(self).model_fields]
-        return model.estimand(**{name: getattr(self, name) for name in named})
+        return model.estimand(**self.arguments())
 
 
 class Ruled(Asked):
@@ -104,7 +138,7 @@ class Ruled(Asked):
 class Many(BaseModel):
     """Queries to ask about."""
 
-    queries: list[QueryGiven] = Field(
+    queries: Annotated[list[QueryGiven], FailFast()] = Field(
         [""],
         max_length=MOST_QUERIES,
         description=f"each as text ({_QUERY}) or as an object from covariate to level",
@@ -157,7 +191,9 @@ class _InAnAddress(BaseModel):
 
 
 class _ManyTexts(BaseModel):
-    query: list[QueryText] = Field([""], max_length=MOST_QUERIES, description=f"{_QUERY}; may be repeated")
+    query: Annotated[list[QueryText], FailFast()] = Field(
+        [""], max_length=MOST_QUERIES, description=f"{_QUERY}; may be repeated"
+    )
 
 
 class _OneText(BaseModel):
@@ -208,6 +244,18 @@ class CovariateFields(BaseModel):
     levels: list[str]
 
 
+class StructureFields(BaseModel):
+    """What a study can show: arms, the reference first, and outcomes, the lowest first; of times, the horizons."""
+
+    kind: str
+    arms: list[str]
+    outcomes: list[str]
+    ordered: bool
+    tried: list[str]
+    horizons: list[float]
+    event_is_bad: bool | None
+
+
 class ModelFields(BaseModel):
     """The model, and the study behind it."""
 
@@ -218,6 +266,7 @@ class ModelFields(BaseModel):
     intervals: bool
     treatment: str
     outcome: str
+    structure: StructureFields
     rows_experimental: float
     rows_observational: float | None
     covariates: list[CovariateFields]
@@ -256,6 +305,18 @@ class DecisionFields(AnswerFields):
     decision_cautious: Decision
 
 
+class ArmDecisionFields(AnswerFields):
+    """The best of several arms for one query, as arm:NAME, or uncertain and between which; bounds are those of `arm`.
+
+    Empty where an arm has no answer, or one that is extrapolated.
+    """
+
+    decision: str
+    decision_cautious: str
+    between: str
+    arm: str
+
+
 class About(BaseModel):
     """What holds of all answers: whose people they are averaged over, what to be warned of, and how to read them."""
 
@@ -279,7 +340,7 @@ class DecideAnswer(About):
     level: float | None
     threshold: float
     cautious: bool
-    decisions: list[DecisionFields]
+    decisions: list[ArmDecisionFields | DecisionFields]
 
 
 class QuestionFields(BaseModel):

@@ -19,11 +19,13 @@ from pnsight.errors import LimitError, PnsightError, percent_hint
 from pnsight.models import Model
 from pnsight.output.tables_verdict import TablesVerdict
 from pnsight.web import api
+from pnsight.web.access import API, Access, refusal, stopping
 from pnsight.web.api_page import ApiPage
 from pnsight.web.context import Site
-from pnsight.web.executor import Busy
 from pnsight.web.group_pages import GroupPages
-from pnsight.web.middleware import API, Guard, refusal
+from pnsight.web.lanes import RETRY_AFTER, Busy, Stopped
+from pnsight.web.limits import IN_PLACE, Limits
+from pnsight.web.middleware import Guard
 from pnsight.web.pages import Pages
 from pnsight.web.people_pages import PeoplePages
 
@@ -31,7 +33,12 @@ _KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
 def create_app(
-    model: Model, host: str = "127.0.0.1", trial_alone: bool = False, verdict: TablesVerdict | None = None
+    model: Model,
+    host: str = "127.0.0.1",
+    trial_alone: bool = False,
+    verdict: TablesVerdict | None = None,
+    access: Access | None = None,
+    limits: Limits = IN_PLACE,
 ) -> FastAPI:
     """An application about a fitted model, for a server at this host.
 
@@ -45,12 +52,21 @@ def create_app(
         Whether all pages answer from the experiment alone.
     verdict
         Whether the tables are usable; by default they are checked.
+    access
+        Who may ask; by default whoever reaches the host, but no page of another site.
+    limits
+        How much may be asked, and for how long. By default everything is computed where it is asked for; `serve`
+        has processes for it, which end what takes too long.
 
     Returns
     -------
     the application
     """
-    site = Site.of(model, trial_alone, verdict)
+    return app_of(Site.of(model, trial_alone, verdict, limits), access or Access(host))
+
+
+def app_of(site: Site, access: Access) -> FastAPI:
+    """An application that shows a site to those who have access."""
     app = FastAPI(
         title="pnsight",
         version=__version__,
@@ -58,7 +74,7 @@ def create_app(
         docs_url=None,  # FastAPI's own pages load from elsewhere
         redoc_url=None,
         openapi_url="/api/openapi.json",
-        middleware=[Middleware(Guard, host=host)],
+        middleware=[Middleware(Guard, access=access, limits=site.limits)],
     )
     app.router.routes.extend(Pages(site).routes())
     app.router.routes.extend(GroupPages(site).routes())
@@ -92,12 +108,14 @@ def _tell_mistakes(app: FastAPI, site: Site) -> None:
 
     async def of_fields(request: Request, error: Exception) -> Response:
         found: Sequence[Any] = error.errors() if isinstance(error, RequestValidationError) else []
-        return refusal(request.url.path, 422, "; ".join(dict.fromkeys(map(_told, found))))
+        more = [f"and {len(found) - _MOST_TOLD:,} more"] if len(found) > _MOST_TOLD else []
+        return refusal(request.url.path, 422, "; ".join([*dict.fromkeys(map(_told, found[:_MOST_TOLD])), *more]))
 
     async def busy(request: Request, error: Exception) -> Response:
-        response = refusal(request.url.path, 503, str(error))
-        response.headers["retry-after"] = "5"
-        return response
+        return refusal(request.url.path, 503, str(error), {"retry-after": RETRY_AFTER})
+
+    async def stopped(request: Request, error: Exception) -> Response:
+        return stopping(request.url.path)
 
     async def of_http(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
@@ -110,8 +128,12 @@ def _tell_mistakes(app: FastAPI, site: Site) -> None:
     app.add_exception_handler(PnsightError, of_library)
     app.add_exception_handler(RequestValidationError, of_fields)
     app.add_exception_handler(Busy, busy)
+    app.add_exception_handler(Stopped, stopped)
     app.add_exception_handler(HTTPException, of_http)
 
+
+_MOST_TOLD = 20
+"""Fields of a request that are named if they are not what they should be."""
 
 _HTTP = {
     404: "There is nothing at this address.",

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from pnsight.data.structure import Structure
 from pnsight.data.study import Population
 from pnsight.errors import PnsightError
+from pnsight.estimands.estimand import Estimand
 from pnsight.estimands.payoffs import Payoffs
-from pnsight.estimands.quantities import QUANTITIES, Quantity
+from pnsight.estimands.quantities import QUANTITIES, Quantity, known_quantities
+from pnsight.estimands.usual_question import usual_question
 from pnsight.models import Model
 from pnsight.models.base import Capabilities
 
@@ -27,18 +30,21 @@ class Ability:
     capabilities : what the model says of itself
     refused : quantities that it does not answer, with its reason
     both_tables : whether there is an observational table beside the experiment
+    quantities : what the pages list, by name; with two arms and two outcomes without differences
     """
 
     capabilities: Capabilities
     refused: Mapping[str, str]
     both_tables: bool = True
+    quantities: Mapping[str, Quantity] = field(default_factory=lambda: QUANTITIES)
 
     @classmethod
     def of(cls, model: Model) -> Ability:
         """What the model says, and what it refuses of one profile, which every model answers."""
-        reasons = {name: _refusal(model, quantity) for name, quantity in QUANTITIES.items()}
+        listed = quantities_of(model.structure)
+        reasons = {name: _refusal(model, quantity) for name, quantity in listed.items()}
         refused = {name: reason for name, reason in reasons.items() if reason}
-        return cls(model.capabilities, refused, model.study.observational is not None)
+        return cls(model.capabilities, refused, model.study.observational is not None, listed)
 
     @property
     def intervals(self) -> bool:
@@ -62,11 +68,30 @@ class Ability:
         return known if len(known) > 1 else ()
 
 
+def quantities_of(structure: Structure) -> Mapping[str, Quantity]:
+    """The quantities that mean something for a structure, by name; the pages have a line of its own for the effect.
+
+    Parameters
+    ----------
+    structure
+        Arms and outcomes.
+
+    Returns
+    -------
+    Those of two arms and two outcomes; with others differences too, and time gained where outcomes are times.
+    """
+    if structure.is_two_by_two:
+        return QUANTITIES
+    timed = bool(structure.description.horizons)
+    return {name: one for name, one in known_quantities().items() if timed or one.scale != "time"}
+
+
 def _refusal(model: Model, quantity: Quantity) -> str:
     """Why the model does not answer a quantity; empty if it does."""
     profile = np.zeros((1, len(model.schema.names)), dtype=np.int32)
     try:
-        model.bounds(profile, quantity, payoffs=UNIT_PAYOFFS if quantity.has_payoffs else None)
+        asked = Estimand(quantity, UNIT_PAYOFFS if quantity.has_payoffs else None)
+        model.bounds(profile, usual_question(model.structure, asked))
     except PnsightError as error:
         return str(error)
     return ""

@@ -10,10 +10,21 @@ from typing import Any
 import numpy as np
 
 from pnsight.data.schema import Codes
-from pnsight.decisions import NONE, Decisions, Questions, Ranking, ask_beyond, decided, rank
+from pnsight.decisions import (
+    NONE,
+    ArmDecisions,
+    Decisions,
+    Questions,
+    Ranking,
+    ask_beyond,
+    decide_arm,
+    decided,
+    rank,
+)
 from pnsight.decisions.ranking import MOST_CANDIDATES, By
 from pnsight.errors import LimitError
 from pnsight.estimands.estimand import Estimand
+from pnsight.estimands.quantities import Quantity
 from pnsight.models import Model
 from pnsight.models.response_types.config import MAX_ENUMERATED_PROFILES
 from pnsight.output.tables_verdict import TablesVerdict
@@ -37,10 +48,20 @@ MOST_SECONDS = 60.0
 class Explorer:
     """A model to explore."""
 
-    def __init__(self, model: Model, verdict: TablesVerdict | None = None) -> None:
-        """`verdict` says whether the tables are usable; by default they are checked when that is first asked for."""
-        self.model, self.schema, self._verdict = model, model.schema, verdict
-        self.ability, self.reader = Ability.of(model), Reader(model)
+    def __init__(
+        self,
+        model: Model,
+        verdict: TablesVerdict | None = None,
+        trial_verdict: TablesVerdict | None = None,
+        ability: Ability | None = None,
+    ) -> None:
+        """`verdict` says whether the tables are usable; by default they are checked when that is first asked for.
+
+        `trial_verdict` says that of the experiment alone, and `ability` what the model answers.
+        """
+        self.model, self.schema = model, model.schema
+        self._verdict, self._of_trial = verdict, trial_verdict
+        self.ability, self.reader = ability or Ability.of(model), Reader(model)
         self._answer = lru_cache(_REMEMBERED)(self._answer_afresh)
 
     @property
@@ -55,11 +76,16 @@ class Explorer:
 
     def verdict_on(self, estimand: Estimand) -> TablesVerdict:
         """Whether the tables are usable that an estimand goes by: both, or the experiment alone."""
-        return self._trial_verdict if estimand.trial_alone else self.verdict
+        return self.trial_verdict if estimand.trial_alone else self.verdict
 
     @cached_property
-    def _trial_verdict(self) -> TablesVerdict:
-        return TablesVerdict.of_model(self.reader.trial)
+    def trial_verdict(self) -> TablesVerdict:
+        """Whether the experiment alone is usable."""
+        return self._of_trial or TablesVerdict.of_model(self.reader.trial)
+
+    def check(self) -> tuple[TablesVerdict, TablesVerdict | None]:
+        """Check the tables now rather than when first asked for, and the experiment alone if that can be asked."""
+        return self.verdict, self.trial_verdict if self.ability.trial_alone else None
 
     def undecided(self, estimand: Estimand) -> str:
         """Why nothing is decided about anybody; empty if decisions are made."""
@@ -76,6 +102,18 @@ class Explorer:
     def share(self, state: State) -> float:
         """Which share of the people the state describes."""
         return self._answer(state.query, state.options.estimand)[1]
+
+    def best_arm(self, state: State) -> ArmDecisions:
+        """Which of all arms is best for the people of a state."""
+        options = state.options
+        answer = self._answer(state.query, options.estimand)[0]
+        careful = self._careful(answer, options)
+        return decide_arm(self.model, state.codes, options.estimand, options.threshold, careful)
+
+    def over_time(self, state: State, quantity: Quantity) -> list[BoundTable]:
+        """Bounds on a quantity for the people of a state, at each horizon."""
+        asked, horizons = state.options.estimand.of_quantity(quantity), self.model.structure.description.horizons
+        return [self._answer(state.query, replace(asked, horizon=each))[0] for each in horizons]
 
     def questions(self, state: State) -> Questions:
         """What knowing one more covariate would change."""

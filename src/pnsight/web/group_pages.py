@@ -20,15 +20,14 @@ from pnsight.estimands.quantities import find_quantity
 from pnsight.notes import sentences
 from pnsight.web.bounds_chart import Scale
 from pnsight.web.context import Site
-from pnsight.web.executor import Busy
+from pnsight.web.explorer import Explorer
+from pnsight.web.lanes import Busy
 from pnsight.web.state import Options, Pairs, State, one_of
 from pnsight.web.views.describe_question import asked, confidence, population_words, told_beside
 from pnsight.web.views.groups import Group, groups
 from pnsight.web.words import ALL_CONTRADICTED, NO_GROUP, signs
 
 TOP = 50
-PATIENCE = 8.0
-"""Seconds that a page waits for a ranking before it comes without."""
 
 AGAIN = 3
 """Seconds after which a page without script looks again."""
@@ -175,8 +174,8 @@ class GroupPages:
 
     async def _ranking(self, wanted: Wanted, options: Options) -> Ranking:
         by: By = wanted.end
-        asked, ranking = options.estimand, self.site.explorer.ranking
-        return await self.site.rankings.get((by, asked), PATIENCE, ranking, by, asked, TOP)
+        asked, patience = options.estimand, self.site.limits.ranking_patience
+        return await self.site.rankings.get((by, asked), patience, Explorer.ranking, by, asked, TOP)
 
     def _table(self, state: State, wanted: Wanted, found: Ranking, listed: int) -> dict[str, Any]:
         options = state.options

@@ -14,14 +14,11 @@ from pnsight.errors import PnsightError
 from pnsight.notes import sentences
 from pnsight.web import about
 from pnsight.web.context import Site
-from pnsight.web.executor import Busy
+from pnsight.web.lanes import Busy
 from pnsight.web.state import State
 from pnsight.web.views.advice import Advice, advice
 from pnsight.web.views.answer import Answer, answer
 from pnsight.web.words import NO_ADVICE
-
-PATIENCE = 1.0
-"""Seconds that a page waits for advice before it comes without; a script then asks for it."""
 
 
 @dataclass(frozen=True)
@@ -43,21 +40,21 @@ class Pages:
         """The whole page."""
         state, problem = self.site.read(request)
         status = 400 if problem else 200  # an answer that is refused is one nevertheless
-        found, problem = await self._answer(state, problem)
-        counsel = await self._advice(state, PATIENCE) if found else _NONE
+        found, problem = await self._answer(request, state, problem)
+        counsel = await self._advice(state, self.site.limits.advice_patience) if found else _NONE
         shown = {"answer": found, "problem": problem, **counsel}
         return self.site.render.page("explore.html", state, "/", status, **shown)
 
     async def answer(self, request: Request) -> Response:
         """The answer alone."""
         state, problem = self.site.read(request)
-        found, problem = await self._answer(state, problem)
+        found, problem = await self._answer(request, state, problem)
         return self.site.render.part("answer.html", answer=found, problem=problem)
 
     async def advice(self, request: Request) -> Response:
         """What knowing more would change."""
         state, problem = self.site.read(request)
-        counsel = _NONE if problem else await self._advice(state, 60)
+        counsel = _NONE if problem else await self._advice(state, self.site.limits.answer_patience)
         return self.site.render.part("advice.html", address=self.site.explorer.reader.write(state), **counsel)
 
     async def about(self, request: Request) -> Response:
@@ -74,12 +71,12 @@ class Pages:
             explained=model.explain(),
         )
 
-    async def _answer(self, state: State, problem: str) -> tuple[Answer | None, str]:
+    async def _answer(self, request: Request, state: State, problem: str) -> tuple[Answer | None, str]:
         """The answer, or why there is none."""
         if problem:
             return None, problem
         try:
-            return await self.site.quick.run(answer, self.site.explorer, state), ""
+            return await self.site.computed(request, self.site.quick, answer, state), ""
         except PnsightError as error:
             return None, str(error)
 
@@ -90,7 +87,7 @@ class Pages:
         if problem:
             return {"advice": None, "advice_problem": problem}
         try:
-            found = await self.site.advices.get(state, seconds, advice, self.site.explorer, state)
+            found = await self.site.advices.get(state, seconds, advice, state)
         except PnsightError as error:
             problem = str(error)
         except Busy:

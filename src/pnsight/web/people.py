@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from pnsight._tabular import prepend_columns
 from pnsight._text import number_of
-from pnsight.data.schema import Codes, Schema
+from pnsight.data.schema import OPEN_SYMBOL, Codes, Schema
 from pnsight.decisions import Decisions
 from pnsight.errors import LimitError, QueryError, TableError, join_names
 from pnsight.queries.query import encode, encode_columns
 from pnsight.web.explorer import Explorer
+from pnsight.web.limits import MOST_TEXT
 from pnsight.web.state import Options
 
 MOST_BYTES = 5_000_000
 MOST_ROWS = 100_000
+MOST_COLUMNS = 10_000
 MOST_TOLD = 20
-"""Bytes and people that are read, and mistakes that are listed."""
+"""Bytes, people and columns that are read, and mistakes that are listed."""
 
 _MARKS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "utf-8-sig"))
 
@@ -94,9 +98,11 @@ def _delimiter(text: str) -> str:
 
 
 def _refuse_bad_names(header: list[str]) -> None:
+    if len(header) > MOST_COLUMNS:
+        raise LimitError(f"the table has {len(header):,} columns; at most {MOST_COLUMNS:,} are read here.")
     if "" in header:
         raise TableError(f"column {header.index('') + 1} of the table has no name; name all in the first line.")
-    twice = sorted({name for name in header if header.count(name) > 1})
+    twice = sorted(name for name, times in Counter(header).items() if times > 1)
     if twice:
         raise TableError(f"the table has more than one column called {join_names(twice)}; keep one of each.")
 
@@ -104,7 +110,8 @@ def _refuse_bad_names(header: list[str]) -> None:
 def _columns(header: list[str], rows: Any) -> Table:
     people: list[list[str]] = []
     lines: list[int] = []
-    uneven: list[str] = []
+    uneven = _Mistakes()
+    expected = f"{len(header)} columns: {join_names(header)}."
     last = rows.line_num
     for row in rows:
         begins, last = last + 1, rows.line_num
@@ -113,12 +120,11 @@ def _columns(header: list[str], rows: Any) -> Table:
         people.append(row)
         lines.append(begins)
         if len(row) != len(header):
-            has = f"{number_of(len(row), 'value')} for {len(header)} columns: {join_names(header)}."
-            uneven.append(f"{_place(len(lines), begins)} has {has}")
+            uneven.add(f"{_place(len(lines), begins)} has {number_of(len(row), 'value')} for {expected}")
         if len(people) > MOST_ROWS:
             raise LimitError(f"the table has more than {MOST_ROWS:,} people, the most that are read here.")
-    if uneven:
-        raise TableError(_all_of(uneven))
+    if uneven.number:
+        raise TableError(str(uneven))
     if not people:
         raise TableError("the table has column names but no row; give one line for each person.")
     return Table({name: [row[k] for row in people] for k, name in enumerate(header)}, lines)
@@ -129,26 +135,30 @@ def _codes(schema: Schema, table: Table) -> Codes:
     try:
         return encode_columns(schema, table.columns)
     except QueryError:
-        wrong = list(_wrong(schema, table))
-        if not wrong:  # it is the names of the columns
+        wrong = _Mistakes()
+        places = _unreadable(schema, table)
+        for row, name, value in islice(places, MOST_TOLD):
+            wrong.add(f"{_place(row + 1, table.lines[row])}: {_refusal(schema, name, value)}")
+        wrong.number += sum(1 for _ in places)
+        if not wrong.number:  # it is the names of the columns
             raise
-    raise TableError(_all_of(wrong)) from None
+    raise TableError(str(wrong)) from None
 
 
-def _wrong(schema: Schema, table: Table) -> Iterator[str]:
-    """What is wrong with values, from the first row on."""
+def _unreadable(schema: Schema, table: Table) -> Iterator[tuple[int, str, str]]:
+    """Row, covariate and value of everything that is wrong, from the first row on."""
     known = {name: values for name, values in table.columns.items() if name in schema.names}
-    told: dict[tuple[str, str], str] = {}
-    for row, line in enumerate(table.lines):
-        for name, values in known.items():
-            place = name, values[row]
-            if place not in told:
-                told[place] = _refusal(schema, *place)
-            if told[place]:
-                yield f"{_place(row + 1, line)}: {told[place]}"
+    bad = {
+        name: {value for value in set(values) if value != OPEN_SYMBOL and schema.covariate(name).find(value) is None}
+        for name, values in known.items()
+    }
+    for row in range(len(table.lines)):
+        yield from ((row, name, values[row]) for name, values in known.items() if values[row] in bad[name])
 
 
 def _refusal(schema: Schema, name: str, value: str) -> str:
+    if len(value) > MOST_TEXT:
+        return f"the value of {name!r} has {len(value):,} characters; at most {MOST_TEXT:,} are read."
     try:
         encode(schema, {name: value})
     except QueryError as error:
@@ -160,9 +170,20 @@ def _place(row: int, line: int) -> str:
     return f"row {row:,} (line {line:,} of the file)"
 
 
-def _all_of(wrong: list[str]) -> str:
-    """Everything that is wrong, a line each; of too much, the first."""
-    if len(wrong) == 1:
-        return wrong[0]
-    more = [f"and {len(wrong) - MOST_TOLD:,} more."] if len(wrong) > MOST_TOLD else []
-    return "\n".join([f"{len(wrong):,} things are wrong with this table:", *wrong[:MOST_TOLD], *more])
+@dataclass
+class _Mistakes:
+    """Everything that is wrong with a table, a line each; of too much, the first and how much more there is."""
+
+    number: int = 0
+    first: list[str] = field(default_factory=list)
+
+    def add(self, words: str) -> None:
+        self.number += 1
+        if len(self.first) < MOST_TOLD:
+            self.first.append(words)
+
+    def __str__(self) -> str:
+        if self.number == 1:
+            return self.first[0]
+        more = [f"and {self.number - MOST_TOLD:,} more."] if self.number > MOST_TOLD else []
+        return "\n".join([f"{self.number:,} things are wrong with this table:", *self.first, *more])

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from pnsight._text import csv_text
 from pnsight.errors import LimitError, PnsightError, TableError
 from pnsight.web.context import Site
-from pnsight.web.executor import Busy
-from pnsight.web.middleware import MOST_BODY
-from pnsight.web.people import MOST_BYTES, MOST_ROWS, People, decide_about
-from pnsight.web.state import Pairs, State
-from pnsight.web.views.people import Result, result
+from pnsight.web.explorer import Explorer
+from pnsight.web.lanes import RETRY_AFTER, Busy
+from pnsight.web.people import MOST_BYTES, MOST_ROWS
+from pnsight.web.state import Options, Pairs, State
+from pnsight.web.views.people import Result, show_decisions, write_decisions
 
-PATIENCE = 120.0
 MOST_FIELDS = 2000
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -43,46 +44,55 @@ class PeoplePages:
         if request.method == "GET":
             state, problem = self.site.read(request)
             return self._page(state, 400 if problem else 200, problem, None, "")
-        async with request.form(**_LIMITS) as form:
-            state, status, problem, found = await self._decided(request, form)
-            return self._page(state, status, problem, self._shown(state, found), _pasted(form)[:MOST_BYTES])
+        async with self._form(request) as form:
+            state, status, problem, found = await self._decided(request, form, show_decisions)
+            return self._page(state, status, problem, found, _pasted(form)[:MOST_BYTES])
 
     async def result(self, request: Request) -> Response:
         """The result alone."""
-        async with request.form(**_LIMITS) as form:
-            state, _, problem, found = await self._decided(request, form)
-        return self.site.render.part("people_result.html", problem=problem, result=self._shown(state, found))
+        async with self._form(request) as form:
+            _, _, problem, found = await self._decided(request, form, show_decisions)
+        return self.site.render.part("people_result.html", problem=problem, result=found)
 
     async def download(self, request: Request) -> Response:
         """The result as a file."""
-        async with request.form(**_LIMITS) as form:
-            state, status, problem, found = await self._decided(request, form)
+        async with self._form(request) as form:
+            state, status, problem, found = await self._decided(request, form, write_decisions)
             if found is None:
                 return self._page(state, status, problem, None, _pasted(form))
         headers = {"content-disposition": 'attachment; filename="decisions.csv"'}
-        return Response(csv_text(found.columns), media_type="text/csv; charset=utf-8", headers=headers)
+        return Response(found, media_type="text/csv; charset=utf-8", headers=headers)
 
-    async def _decided(self, request: Request, form: FormData) -> tuple[State, int, str, People | None]:
-        """The state, a status, what is wrong if anything is, and the decisions otherwise."""
+    @asynccontextmanager
+    async def _form(self, request: Request) -> AsyncIterator[FormData]:
+        """What was sent, if its fields are no more than there can be."""
+        if request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
+            fields = (await request.body()).count(b"&") + 1
+            if fields > MOST_FIELDS:
+                raise LimitError(f"the form has {fields:,} fields; at most {MOST_FIELDS:,} are read.")
+        most = self.site.limits.body_bytes
+        async with request.form(max_files=1, max_fields=MOST_FIELDS, max_part_size=most) as form:
+            yield form
+
+    async def _decided(
+        self, request: Request, form: FormData, job: Callable[[Explorer, bytes, Options], T]
+    ) -> tuple[State, int, str, T | None]:
+        """The state, a status, what is wrong if anything is, and what the job makes of the table otherwise."""
         state, problem = self.site.read(request, _texts(form))
         if problem:
             return state, 400, problem, None
         try:
             content = await _content(form)
-            found = await self.site.slow.run(decide_about, self.site.explorer, content, state.options, seconds=PATIENCE)
+            return state, 200, "", await self.site.computed(request, self.site.heavy, job, content, state.options)
         except LimitError as error:
             return state, 413, str(error), None
         except PnsightError as error:
             return state, 400, str(error), None
         except Busy as error:
             return state, 503, str(error), None
-        return state, 200, "", found
-
-    def _shown(self, state: State, found: People | None) -> Result | None:
-        return None if found is None else result(self.site.explorer, found, state.options)
 
     def _page(self, state: State, status: int, problem: str, result: Result | None, text: str) -> Response:
-        return self.site.render.page(
+        page = self.site.render.page(
             "people.html",
             state,
             "/people",
@@ -95,9 +105,9 @@ class PeoplePages:
             most_rows=f"{MOST_ROWS:,}",
             most_megabytes=MOST_BYTES // 1_000_000,
         )
-
-
-_LIMITS: dict[str, Any] = {"max_files": 1, "max_fields": MOST_FIELDS, "max_part_size": MOST_BODY}
+        if status == 503:
+            page.headers["retry-after"] = RETRY_AFTER
+        return page
 
 
 async def _content(form: FormData) -> bytes:

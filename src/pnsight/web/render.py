@@ -9,13 +9,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
 from pnsight._version import __version__
-from pnsight.estimands.quantities import QUANTITIES
 from pnsight.notes import sentences
 from pnsight.output.about_answers import RESTS_ON
 from pnsight.web.capabilities import UNIT_PAYOFFS
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import PREFIX, State
-from pnsight.web.words import NO_ADVICE, PAYOFFS, PEOPLE, WITHOUT_ANSWER, assumption_words
+from pnsight.web.views.structure_words import assumptions_of, of_structure, words_of
+from pnsight.web.words import NO_ADVICE, PEOPLE, WITHOUT_ANSWER
 from pnsight.wording import capitalised
 
 TABS = (("/", "Explore"), ("/groups", "Who benefits"), ("/people", "Many people"), ("/about", "About"))
@@ -55,10 +55,9 @@ class Render:
             warnings_on=lambda estimand: sentences(explorer.answering(estimand).warnings, "page"),
             rests_on=RESTS_ON,
             population=getattr(model, "population", ""),
-            quantities=QUANTITIES,
-            payoffs=PAYOFFS,
             unit=UNIT_PAYOFFS,
-            assumptions=assumption_words(),
+            assumptions=assumptions_of(model.structure),
+            **of_structure(model.structure),
             people=PEOPLE,
             no_answer=WITHOUT_ANSWER,
             no_advice=NO_ADVICE,
@@ -85,6 +84,7 @@ class Render:
             address=write(state),
             link=link or _address(here, write(state)),
             address_everyone=write(state.everyone),
+            **words_of(self.explorer, state.options.estimand),
             **values,
         )
 

@@ -18,20 +18,29 @@ import numpy as np
 from pnsight.data.schema import OPEN, Codes
 from pnsight.decisions import refuse_threshold
 from pnsight.errors import PnsightError, QueryError, did_you_mean, join_names
+from pnsight.estimands.contrast import write_contrast
 from pnsight.estimands.estimand import Estimand
 from pnsight.estimands.payoffs import MAX_PAYOFF, Payoffs
 from pnsight.estimands.quantities import Quantity, find_quantity
+from pnsight.estimands.usual_question import usual_question
 from pnsight.models import Model
 from pnsight.queries.query import decode, encode
 from pnsight.web.capabilities import UNIT_PAYOFFS
+from pnsight.web.limits import MOST_TEXT
 from pnsight.web.words import PAYOFFS
 
 PREFIX = "with."
+
+MOST_TOLD = 5
+"""Mistakes of one kind in an address that are told; what comes after them is left out of the state."""
 
 _ESTIMAND = fields(Estimand)
 _LISTS = tuple(each.name for each in _ESTIMAND if isinstance(each.default, tuple))
 _OPTIONS = (*(each.name for each in _ESTIMAND if each.name != "payoffs"), *PAYOFFS, "threshold", "cost", "cautious")
 """Keys of an address that say how to ask: the fields of an estimand, payoffs one by one, and those of the decision."""
+
+_SEEN = ("quantity", "payoffs", "contrast", "horizon", "among")
+"""Fields of an estimand whose controls are in sight on every page that has them."""
 
 T = TypeVar("T")
 Pairs: TypeAlias = Sequence[tuple[str, str]]
@@ -47,11 +56,13 @@ class Options:
     estimand : what to bound
     threshold : what it must reach; None for the usual one
     cautious : whether decisions go by the far ends of the intervals, of models that give any
+    usual : what is asked unless the address says otherwise: which arms, and when
     """
 
     estimand: Estimand = field(default_factory=Estimand)
     threshold: float | None = None
     cautious: bool = True
+    usual: Estimand = field(default_factory=Estimand)
 
     @property
     def reach(self) -> float:
@@ -61,11 +72,13 @@ class Options:
     @property
     def unusual(self) -> bool:
         """Whether any option beyond quantity and threshold is set."""
-        return self != Options(Estimand(self.estimand.quantity, self.estimand.payoffs), self.threshold)
+        seen = {name: getattr(self.estimand, name) for name in _SEEN}
+        return self != replace(self, estimand=replace(Estimand(), **seen), cautious=True)
 
     def pairs(self, usual: str) -> list[tuple[str, str]]:
         """What differs from the usual, as it stands in an address."""
-        standard = Estimand(find_quantity(usual), UNIT_PAYOFFS if self.estimand.payoffs else None)
+        quantity = find_quantity(usual) if self.usual.quantity.name != usual else self.usual.quantity
+        standard = replace(self.usual, quantity=quantity, payoffs=UNIT_PAYOFFS if self.estimand.payoffs else None)
         said = [
             pair
             for each in _ESTIMAND
@@ -82,6 +95,8 @@ def _written(name: str, value: Any) -> list[tuple[str, str]]:
     """A field of an estimand as it stands in an address."""
     if isinstance(value, Payoffs):
         return [(kind, f"{worth:.12g}") for kind, worth in zip(PAYOFFS, value.as_tuple(), strict=True)]
+    if name == "contrast":
+        return [(name, write_contrast(value))]
     if isinstance(value, tuple):
         return [(name, str(each)) for each in value]
     if isinstance(value, Quantity):
@@ -122,6 +137,7 @@ class Reader:
             [urlencode({PREFIX + covariate.name: level}) for level in covariate.levels]
             for covariate in model.schema.covariates
         ]
+        self.usually = usual_question(model.structure, Estimand(find_quantity(model.quantity)))
         self._how = lru_cache(256)(lambda options: urlencode(options.pairs(self.usual)))
 
     @cached_property
@@ -134,9 +150,9 @@ class Reader:
 
         A page may have keys of its `own`, and something that it says `instead` of what the address does.
         """
-        said = [(key, value) for key, value in pairs if value]
+        said = [(key, value) for key, value in pairs if value and len(key) <= MOST_TEXT and len(value) <= MOST_TEXT]
         twice = repeated(said, lists=_LISTS)
-        problems = [*twice.values(), *_unknown({key for key, _ in said}, own)]
+        problems = [*too_long(pairs), *twice.values(), *_unknown({key for key, _ in said}, own)]
         said = [*((key, value) for key, value in said if key not in twice), *instead]
         levels = {key.removeprefix(PREFIX): level for key, level in said if key.startswith(PREFIX)}
         state = State(self._query(levels, problems), self._options(said, problems))
@@ -159,8 +175,17 @@ class Reader:
             if len(levels) == 1:
                 problems.append(str(error))
                 return (OPEN,) * len(self.schema.names)
-        each = [self._query({name: level}, problems) for name, level in levels.items()]
-        return tuple(max(codes) for codes in zip(*each, strict=True))
+        return self._readable(levels, problems)
+
+    def _readable(self, levels: Mapping[str, str], problems: list[str]) -> tuple[int, ...]:
+        """What can be read of levels that cannot all be, up to the last mistake that is told."""
+        found, before = [(OPEN,) * len(self.schema.names)], len(problems)
+        for name, level in levels.items():
+            if len(problems) - before == MOST_TOLD:
+                problems.append("What comes after that was not read.")
+                break
+            found.append(self._query({name: level}, problems))
+        return tuple(max(codes) for codes in zip(*found, strict=True))
 
     def _options(self, pairs: Pairs, problems: list[str]) -> Options:
         def usable(read: Callable[[], T], otherwise: T) -> T:
@@ -173,24 +198,24 @@ class Reader:
         given = dict(pairs)
         quantity = usable(lambda: find_quantity(given.get("quantity") or self.usual), find_quantity(self.usual))
         payoffs = usable(lambda: _payoffs(given), UNIT_PAYOFFS) if quantity.has_payoffs else None
-        estimand = Estimand(quantity, payoffs)
+        estimand = usual_question(self.model.structure, Estimand(quantity, payoffs))
         for name in (each.name for each in _ESTIMAND if each.name not in ("quantity", "payoffs")):
             estimand = usable(partial(self._with, estimand, name, pairs), estimand)
         threshold = usable(lambda: _threshold(given, quantity), None)
         cautious = usable(lambda: one_of("cautious", given, ("yes", "no")) == "yes", True)
-        return Options(estimand, threshold, cautious)
+        return Options(estimand, threshold, cautious, self.usually)
 
     def _with(self, estimand: Estimand, name: str, pairs: Pairs) -> Estimand:
         """The estimand with one more field as the address has it; the model may refuse it."""
         texts = [value for key, value in pairs if key == name]
         if not texts:
             return estimand
-        checked = self.model.estimand(
-            estimand.quantity, payoffs=estimand.payoffs, **{name: _said(name, dict(pairs), texts)}
-        )
+        said = {name: _said(name, dict(pairs), texts)}
+        parsed = Estimand.parse(estimand.quantity, payoffs=estimand.payoffs, **said)
+        checked = self.model.estimand(replace(estimand, **{name: getattr(parsed, name)}))
         if checked.trial_alone:
             _ = self.trial  # a model that cannot answer from it says why
-        return replace(estimand, **{name: getattr(checked, name)})
+        return checked
 
 
 def _said(name: str, given: Mapping[str, str], texts: list[str]) -> Any:
@@ -200,7 +225,16 @@ def _said(name: str, given: Mapping[str, str], texts: list[str]) -> Any:
         return texts
     if isinstance(usual, bool):
         return one_of(name, given, ("no", "yes")) == "yes"
-    return _number(given, name, usual) if isinstance(usual, float) else texts[-1]
+    return _number(given, name, usual) if isinstance(usual, float) or name == "horizon" else texts[-1]
+
+
+def too_long(pairs: Pairs) -> list[str]:
+    """What to say about names and values that are longer than any that could be meant."""
+    return [
+        f"{key[:40]} has a name or value of {max(len(key), len(value)):,} characters; give at most {MOST_TEXT:,}."
+        for key, value in pairs
+        if len(key) > MOST_TEXT or len(value) > MOST_TEXT
+    ]
 
 
 def repeated(pairs: Pairs, lists: Collection[str]) -> dict[str, str]:
@@ -226,11 +260,9 @@ def one_of(name: str, given: Mapping[str, str], known: Sequence[str]) -> str:
 def _unknown(keys: Collection[str], own: Collection[str]) -> list[str]:
     """What to say about keys that are none: a misspelt option would be left out by mistake."""
     known = (*_OPTIONS, *own)
-    return [
-        f"no option is called {key!r}.{did_you_mean(key, known)}"
-        for key in sorted(keys)
-        if key not in known and not key.startswith(PREFIX)
-    ]
+    strange = sorted(key for key in keys if key not in known and not key.startswith(PREFIX))
+    more = [f"{len(strange) - MOST_TOLD} more options are none."] if len(strange) > MOST_TOLD else []
+    return [*(f"no option is called {key!r}.{did_you_mean(key, known)}" for key in strange[:MOST_TOLD]), *more]
 
 
 def _threshold(given: Mapping[str, str], quantity: Quantity) -> float | None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pnsight._text import percent
+from pnsight._text import count_text, percent
 from pnsight.wording._diagnostics import contradiction, extent, minimum_detectable
 
 ASSUMPTIONS = {
     "monotone": "nobody is harmed by the treatment",
     "exogenous": "given the covariates, the treatment chosen is as good as random",
+    "no-defiers": "nobody takes the treatment only if not assigned to it",
+    "one-sided": "nobody takes the treatment who was not assigned to it",
 }
 """The assumptions there are, in words."""
 
@@ -23,8 +25,12 @@ PERSON_TYPES = {
 """The kinds of people that payoffs are for, in the order of `Payoffs`."""
 
 
+KINDS_OF_PEOPLE = {"complier": "helped", "always": "always", "never": "never", "defier": "harmed"}
+"""What the kinds of people that payoffs are for are called, since those who do as assigned are compliers too."""
+
+
 def _payoffs(**payoffs: float) -> str:
-    return "payoffs: " + ", ".join(f"{name} {worth:g}" for name, worth in payoffs.items())
+    return "payoffs: " + ", ".join(f"{KINDS_OF_PEOPLE[name]} {worth:g}" for name, worth in payoffs.items())
 
 
 def _payoffs_on_page(**payoffs: float) -> str:
@@ -69,6 +75,13 @@ def _contradicted(
     )
 
 
+def _impossible(assumed: Sequence[str], cells: Sequence[str], rows: float) -> str:
+    return (
+        f"{_assumed(assumed)}. The tables contradict it: {count_text(rows)} rows show {', '.join(cells)}, which nobody "
+        "would then. Leave the assumption out, or check how those rows are coded."
+    )
+
+
 def _simultaneous(answers: int, level: float) -> str:
     which = "this answer" if answers == 1 else f"these {answers:,} answers"
     return f"the intervals of {which} hold together with a confidence of {level:.0%} (Bonferroni), and so are wider"
@@ -107,6 +120,11 @@ def _answers_contradicted(contradicted: int, of: int) -> str:
     )
 
 
+def _answers_impossible(contradicted: int, of: int) -> str:
+    which = "this group" if of == 1 else f"{contradicted:,} of {of:,} groups asked about"
+    return f"no answer for {which}: no population fits the experiment"
+
+
 PEOPLE = {
     "observational": "the people of the observational table",
     "experimental": "the people of the experimental table",
@@ -126,8 +144,18 @@ def _contradicted_on_page(contradicted: int, of: int) -> str:
 
 
 ANSWERS: dict[str, Any] = {
+    "contrast": "{treated} against {reference}",
+    "horizon": "at the horizon {horizon:g}",
+    "time_convention": (
+        "time gained until {horizon:g}: the area between two curves that are straight between horizons, so that events "
+        "within an interval are taken to be spread evenly over it"
+    ),
+    "among_compliers": "among those who take {treated} if assigned to it, and {reference} if assigned to that",
+    "statement": "{statement}",
+    "statement_given": "{statement}, given {given}",
     "people_averaged": _people_averaged,
     "answers_contradicted": _answers_contradicted,
+    "answers_impossible": _answers_impossible,
     "same_for_everyone": (
         "the rows gave no reason to tell people apart: the estimate is the same for everyone, and the intervals allow "
         "for differences that so few rows cannot rule out"
@@ -147,6 +175,7 @@ ANSWERS: dict[str, Any] = {
     "assumption_not_contradicted": _consistent,
     "assumption_contradicted_elsewhere": _consistent_here,
     "assumption_contradicted": _contradicted,
+    "assumption_impossible": _impossible,
     "median_unbiased": (
         "ends are moved outwards until each claims too much at most half of the time (half-median-unbiased): the "
         "largest of several noisy estimates is too large, the smallest too small"

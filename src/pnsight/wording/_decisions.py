@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pnsight._text import count_text, number_of, percent
+from pnsight._text import count_text, large_number, number_of, percent
 
 EXTRAPOLATED = "extrapolated: nobody like this was seen"
 """What is said of an answer that rests on nobody like the people asked about."""
@@ -37,9 +37,15 @@ def _reason(
     interval: Mapping[str, Any] | None,
     basis: str,
     trial: Sequence[float] | None,
+    worth: float | None = None,
 ) -> str:
-    """Why this is the decision; `interval` is that of the deciding bound, which a cautious decision may hang on."""
+    """Why this is the decision; `interval` is that of the deciding bound, which a cautious decision may hang on.
+
+    `worth` are the rows that the answer is worth, where they are too few to decide.
+    """
     sure = "" if interval is None else _interval(**interval)
+    if worth is not None:
+        sure += f", but the answer is worth {number_of(round(worth), 'row')} of its own, too few to decide with caution"
     if decision == "treat":
         return f"{quantity} is at least {lower:.3f}, not below {threshold:g}{sure}"
     if decision == "not":
@@ -72,6 +78,28 @@ def _interval(level: float, reaches: float, agrees: bool) -> str:
     return f", and {reach}, on the same side" if agrees else f", but {reach}, on the other side"
 
 
+def _arm_decision(
+    decision: str,
+    between: Sequence[str],
+    quantity: str,
+    reference: str,
+    threshold: float,
+    bounds: Sequence[Mapping[str, Any]],
+) -> str:
+    known = [f"{one['arm']} {one['lower']:.3f} to {one['upper']:.3f}" for one in bounds if one["lower"] is not None]
+    why = f"{quantity} against {reference}, which must reach {threshold:g}: {', '.join(known) or 'no answer'}"
+    if not decision:
+        return f"no decision ({why})."
+    if decision == "uncertain":
+        return f"uncertain between {' and '.join(between)} ({why})."
+    return f"{decision} ({why})."
+
+
+def _arms_counted(decisions: Sequence[Mapping[str, Any]], of: int) -> str:
+    counted = ", ".join(f"{one['decision'] or 'no answer'} {one['queries']:,}" for one in decisions)
+    return f"{of:,} decisions: {counted}"
+
+
 def _decisions_counted(treat: int, not_: int, uncertain: int, unanswered: int) -> str:
     named = {"treat": treat, "not": not_, "uncertain": uncertain, "no answer": unanswered}
     counted = ", ".join(f"{name} {count:,}" for name, count in named.items() if count)
@@ -102,7 +130,7 @@ def _groups_ranked(
     looked_at = f"all {of:,} groups were looked at"
     if most_fixed is not None:
         fixing = f"{groups:,} groups that fix up to {number_of(most_fixed, 'covariate')} were looked at"
-        looked_at = f"{fixing}; all {of:,} are too many"
+        looked_at = f"{fixing}; all {large_number(of)} are too many"
     return (
         f"{looked_at}; {enough:,} of them describe at least {100 * least_share:.4g}% of the people and have at least "
         f"{least_support:g} rows in each table"
@@ -146,6 +174,8 @@ def _groups_compared(groups: int, most_fixed: int, least_share: float) -> str:
 DECISIONS: dict[str, Any] = {
     "decision": _decision,
     "decisions_counted": _decisions_counted,
+    "arm_decision": _arm_decision,
+    "arms_counted": _arms_counted,
     "everything_known": "every covariate is known: there is nothing to ask",
     "nobody_described": "nobody fits this description, so how likely an answer is cannot be said",
     "no_question_helps": "no single question would change the decision",

@@ -148,6 +148,10 @@ def _outcomes_missing(share: float) -> str:
     return f"{share_text(share)} of outcomes are missing, about as often in both arms."
 
 
+def _missing_allowed_for(share: float) -> str:
+    return f"{share_text(share)} of outcomes are missing; the bounds hold whatever they are."
+
+
 def _missing_by_arm(
     table: str = "",
     treated: float = 0.0,
@@ -173,6 +177,30 @@ def _missing_by_arm(
         f"{text}: {respond:.3f} of the {arm} respond among those left, but {least:.3f} if none of the missing did, and "
         f"{most:.3f} if all did."
     )
+
+
+def _missing_by_arms(table: str = "", arms: Sequence[Mapping[str, Any]] = ()) -> str:
+    if not table:
+        return "outcomes are missing more often in one arm than in others; those who are left may respond otherwise."
+    shares = join_names(f"{share_text(one['share'])} of {one['arm']}" for one in arms)
+    return (
+        f"{_TABLES[table]} outcomes are missing for {shares}, which chance does not explain. Those who are left may "
+        "respond otherwise than those who are missing; --missing-outcome worst-case allows for that."
+    )
+
+
+def _compliance(arms: Sequence[Mapping[str, Any]]) -> str:
+    shares = join_names(f"{share_text(one['share'])} of those assigned {one['arm']}" for one in arms)
+    return f"another arm than the one assigned was taken by {shares}."
+
+
+def _compliance_by_covariate(covariates: Sequence[Mapping[str, Any]]) -> str:
+    by = [
+        f"{one['covariate']} ({one['arm']}: {share_text(one['least'])} at {one['least_level']} to "
+        f"{share_text(one['most'])} at {one['most_level']})"
+        for one in covariates
+    ]
+    return f"How many goes with {join_names(by)}."
 
 
 def _missing_by_covariate(table: str = "", arm: str = "", covariates: Sequence[Mapping[str, Any]] = ()) -> str:
@@ -317,9 +345,11 @@ def _tables_contradict(
     found: Mapping[str, Any] | None = None,
     codes: Sequence[Sequence[int]] = (),
     also: Sequence[Sequence[int]] = (),
+    alone: bool = False,
 ) -> str:
     detail = "" if found is None else f" {contradiction(**found)}"
-    return f"the tables contradict each other.{detail} See: pnsight check"
+    which = "no population fits the experiment." if alone else "the tables contradict each other."
+    return f"{which}{detail} See: pnsight check"
 
 
 def _check_summary(failed: Sequence[str], warned: Sequence[str]) -> str:
@@ -345,8 +375,17 @@ DIAGNOSTICS: dict[str, Any] = {
     "small_covariate_shift": _small_shift,
     "covariate_shift": _covariate_shift,
     "outcomes_missing": _outcomes_missing,
+    "outcomes_missing_allowed_for": _missing_allowed_for,
     "outcomes_missing_by_arm": _missing_by_arm,
+    "outcomes_missing_by_arms": _missing_by_arms,
     "outcomes_missing_by_covariate": _missing_by_covariate,
+    "compliance": _compliance,
+    "compliance_by_covariate": _compliance_by_covariate,
+    "coding_not_checked": "not looked at, as what a recoding would be is known of two arms and two outcomes only.",
+    "instrument_invalid": (
+        "no population fits the experiment: either the assigned arm matters by itself, beside what is taken, or it was "
+        "not assigned at random."
+    ),
     "many_outcomes_missing": _many_missing,
     "overlap_without_covariates": "no covariates, so nothing that could tell the tables' people apart.",
     "covered": _covered,

@@ -5,33 +5,41 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pnsight._text import count_text, number_of
+from pnsight._text import count_text, number_of, percent
 from pnsight.errors import join_names
 
 
 def _rows_without(table: str, covariates: Sequence[str]) -> str:
-    return f"{table} rows without {join_names(covariates)}"
+    return f"{table} rows without {join_names(covariates) or 'some covariate'}"
 
 
 def _rare_levels_merged(covariate: str, levels: Sequence[str]) -> str:
+    if not levels:
+        return f"{covariate}: rare levels became 'other'"
     return f"{covariate}: rare levels that became 'other': {join_names(levels)}"
 
 
-def _few_rows_left_out(reason: Mapping[str, Any], min_cell: int) -> str:
-    template = STUDIES[reason["kind"]]
-    values = reason["values"]
-    rows = template.format(**values) if isinstance(template, str) else template(**values)
-    return f"{rows}: fewer than {min_cell} were left out"
-
-
 def _counts_withheld(min_cell: int, tables: Sequence[Mapping[str, Any]]) -> str:
-    found = [_withheld_rows(min_cell, **table) for table in tables]
+    found = [_withheld_rows(**table) for table in tables]
     return f"counts below {min_cell} are withheld: {' and '.join(found) or 'there were none'}"
 
 
-def _withheld_rows(min_cell: int, table: str, rows: float, profiles: int) -> str:
-    at_most = "at most " if rows <= min_cell else ""
-    return f"{at_most}{count_text(rows)} {table} rows of {number_of(profiles, 'profile')}"
+def _withheld_rows(table: str, rows: float, of: float) -> str:
+    return f"about {count_text(rows)} of {count_text(of)} {table} rows ({percent(rows / of)})"
+
+
+def _edges_published(covariates: Sequence[str]) -> str:
+    return (
+        f"bands of {join_names(covariates)} were cut at quantiles, which are numbers that somebody has, and are in the "
+        "model; give the edges with --bands to publish none"
+    )
+
+
+def _people_with_counts_only(share: float) -> str:
+    return (
+        "answers are about the people whose counts are left, who may respond otherwise than all: "
+        f"{percent(share)} of a table is withheld; fewer or coarser covariates withhold less"
+    )
 
 
 def _rows_worth(table: str, rows: float, worth: float, unequal: bool, clusters: int | None, unclustered: float) -> str:
@@ -46,7 +54,35 @@ def _columns_kept(columns: Sequence[str]) -> str:
     return f"columns that are not covariates, kept as they are: {', '.join(columns)}"
 
 
+def _other_versions(others: Sequence[Mapping[str, Any]]) -> str:
+    then, here = (
+        join_names(f"{one['library']} {one[when] or '(not known)'}" for one in others) for when in ("then", "here")
+    )
+    return (
+        f"this model was fitted with {then} and is read with {here}: its answers may differ in their last digits, and "
+        "those of a model fitted again to the same tables, with the same seed, by some thousandths; install the "
+        "versions that fitted it to get the same"
+    )
+
+
+def _rows_censored(table: str, rows: float) -> str:
+    return (
+        f"{count_text(rows)} {table} rows were censored before the last horizon; that is taken to say nothing about "
+        "when their event comes, given their covariates"
+    )
+
+
+def _outcomes_kept(table: str, rows: float, how: str) -> str:
+    made = {
+        "set": "kept as rows that may have any outcome, as often as others like them have it",
+        "worst-case": "kept as rows that may have any outcome at all, so that bounds hold in the worst case",
+    }[how]
+    return f"{count_text(rows)} {table} rows without an outcome are {made}"
+
+
 STUDIES: dict[str, Any] = {
+    "outcomes_kept": _outcomes_kept,
+    "rows_censored": _rows_censored,
     "remark": "{text}",
     "rows_counted_once": "rows of the {table} table count once each: it has no column {column!r}",
     "rows_independent": "rows of the {table} table are taken to be independent: it has no column {column!r}",
@@ -58,8 +94,9 @@ STUDIES: dict[str, Any] = {
     "single_level": "{covariate} is {level} in every row; it is kept, but distinguishes nobody",
     "rows_without_treatment_or_outcome": "{table} rows without treatment or outcome",
     "rows_without_covariates": _rows_without,
-    "few_rows_left_out": _few_rows_left_out,
     "counts_withheld": _counts_withheld,
     "columns_kept": _columns_kept,
-    "people_with_counts_only": "answers are about the people whose counts are left, who may respond otherwise than all",
+    "other_versions": _other_versions,
+    "edges_published": _edges_published,
+    "people_with_counts_only": _people_with_counts_only,
 }

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pnsight._text import count_text
-from pnsight.data.reading.grouped_table import GroupedTable, LabelColumn
+from pnsight.data.reading.grouped_table import LabelColumn
 from pnsight.data.schema import label, sort_levels
 from pnsight.errors import TableError, did_you_mean, join_names
 
@@ -49,10 +48,14 @@ def binary_codes(
             f"{what} column {column!r} holds {_by_table(columns)}; expected the same two values in both. "
             "Code it alike, as 0 and 1."
         )
+    several = {"treatment": "arms", "outcome": "outcomes"}.get(what)
+    if len(found) > 2 and several is None:
+        raise TableError(f"{what} column {column!r} holds {len(found)} values ({join_names(found)}); expected 0 and 1.")
     if len(found) > 2:
         raise TableError(
             f"{what} column {column!r} holds {len(found)} values ({join_names(found)}); expected two. "
-            "Keep the rows of two values, or make a column that is 0 or 1."
+            "Keep the rows of two values, make a column that is 0 or 1, or name all of them with "
+            f"--{several} ({several}=)."
         )
     named = _true_label(column, what, argument, true_value, found)
     return {value: int(value == named) for value in found}
@@ -112,32 +115,3 @@ def true_label(codes: Mapping[str, int]) -> str:
         The label; ``1`` for a column that is false throughout, which does not show it.
     """
     return next((text for text, code in codes.items() if code), "1")
-
-
-def check_both_arms(tables: Sequence[GroupedTable], x_of: Mapping[str, int], treatment: str) -> None:
-    """Check that an experimental table has treated and untreated rows.
-
-    Parameters
-    ----------
-    tables
-        All tables; only the experimental one is looked at.
-    x_of
-        1 or 0 by label of the treatment.
-    treatment
-        Name of the treatment column.
-
-    Raises
-    ------
-    TableError
-        If one arm is empty.
-    """
-    for table in tables:
-        if table.role == "experimental":
-            x = table.x.map_labels(x_of)
-            arms = [float(table.rows[x == arm].sum()) for arm in (0, 1)]
-            if min(arms) == 0:
-                absent = "treated" if arms[1] == 0 else "untreated"
-                raise TableError(
-                    f"the experimental table has {count_text(max(arms))} rows but none is {absent} "
-                    f"(column {treatment!r}); an experiment needs both arms. Check the column and --treated."
-                )

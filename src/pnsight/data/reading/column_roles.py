@@ -25,6 +25,10 @@ class ColumnRoles:
         None where there is none.
     assignment
         Column of the experimental table with the probability of being treated.
+    assigned
+        Column of the experimental table with the arm that each row was assigned, where it may have taken another.
+    time
+        Column with the time of the event, which `outcome` then says the happening of.
     ignored
         Columns that only one of the tables has.
     notes
@@ -40,14 +44,25 @@ class ColumnRoles:
     assignment: str | None
     ignored: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
+    assigned: str | None = None
+    time: str | None = None
+
+    def assigned_of(self, role: str) -> str | None:
+        """The column with the arm that was assigned, which only an experiment has."""
+        return self.assigned if role == "experimental" else None
 
     def assignment_of(self, role: str) -> str | None:
         """The column with the probability of being treated, which only an experiment has."""
         return self.assignment if role == "experimental" else None
 
     def numeric_columns(self, role: str) -> list[str]:
-        """Columns that weigh the rows of the table with this role."""
-        names = (self.weight[role], self.survey_weight[role], self.assignment_of(role))
+        """Columns that hold numbers: those that weigh the rows of the table with this role, and times."""
+        names = (self.weight[role], self.survey_weight[role], self.assignment_of(role), self.time)
+        return [name for name in names if name is not None]
+
+    def shown_columns(self, role: str) -> list[str]:
+        """Columns that say what happened to the rows of the table with this role."""
+        names = (self.treatment, self.outcome, self.time, self.assigned_of(role))
         return [name for name in names if name is not None]
 
     def design_columns(self, role: str) -> list[str]:
@@ -65,6 +80,8 @@ def assign_roles(
     assignment: str | None,
     survey_weight: str | None = None,
     cluster: str | None = None,
+    assigned: str | None = None,
+    time: str | None = None,
 ) -> ColumnRoles:
     """Assign each column its role.
 
@@ -72,7 +89,7 @@ def assign_roles(
     ----------
     tables
         The tables, the experimental one first if there is one.
-    treatment, outcome, weight, assignment, survey_weight, cluster
+    treatment, outcome, weight, assignment, survey_weight, cluster, assigned, time
         Columns by role, None for none.
     covariates
         Columns that describe people; None for all that the tables share and that have no other role.
@@ -84,10 +101,19 @@ def assign_roles(
     """
     if covariates is not None:
         covariates = [_as_written(name, tables) for name in covariates]
-    optional = {"weight": weight, "survey weight": survey_weight, "cluster": cluster, "assignment": assignment}
+    optional = {
+        "weight": weight,
+        "survey weight": survey_weight,
+        "cluster": cluster,
+        "assignment": assignment,
+        "assigned": assigned,
+        "time": time,
+    }
     _check_one_weight(weight, survey_weight)
-    _check_distinct_roles({"treatment": treatment, "outcome": outcome, **optional})
-    _check_columns(tables, [treatment, outcome, *(covariates or ())], assignment)
+    happened = "outcome" if time is None else "event"
+    _check_distinct_roles({"treatment": treatment, happened: outcome, **optional})
+    shown = [treatment, outcome, *([] if time is None else [time])]
+    _check_columns(tables, [*shown, *(covariates or ())], [name for name in (assignment, assigned) if name is not None])
     taken = (treatment, outcome, *optional.values())
     if covariates is None:
         chosen, alone = _shared_columns(tables, taken)
@@ -104,6 +130,8 @@ def assign_roles(
         assignment,
         alone,
         _notes(tables, weight or survey_weight, cluster, assignment),
+        assigned,
+        time,
     )
 
 
@@ -115,12 +143,12 @@ def _check_one_weight(weight: str | None, survey_weight: str | None) -> None:
         )
 
 
-def _check_columns(tables: Sequence[Engine], names: Sequence[str], assignment: str | None) -> None:
+def _check_columns(tables: Sequence[Engine], names: Sequence[str], of_trial: Sequence[str]) -> None:
     for table in tables:
         for name in names:
             _check_column(name, table)
-    if assignment is not None:
-        _check_column(assignment, tables[0])
+    for name in of_trial:
+        _check_column(name, tables[0])
 
 
 def _columns_by_table(tables: Sequence[Engine], column: str | None) -> dict[str, str | None]:
@@ -182,7 +210,7 @@ def _check_distinct_roles(roles: Mapping[str, str | None]) -> None:
 def _check_covariates(covariates: Sequence[str], taken: Sequence[str | None]) -> None:
     for name in covariates:
         if name in taken:
-            role = "treatment or outcome" if name in taken[:2] else "weight, cluster or assignment"
+            role = "treatment or outcome" if name in (*taken[:2], taken[-1]) else "weight, cluster or assignment"
             raise TableError(f"column {name!r} is {role} and cannot be a covariate too; leave it out.")
         if list(covariates).count(name) > 1:
             raise TableError(f"covariate {name!r} is named twice; name it once.")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from pnsight._typing import FloatArray
 from pnsight.data.profiles import distinct_profiles
 from pnsight.data.reading.grouped_table import GroupedTable
-from pnsight.data.sampled_rows import SampledRows
+from pnsight.data.reading.row_codes import RowCodes
+from pnsight.data.sampled_rows import SampledRows, row_weights
 from pnsight.data.schema import Codes, Schema
+from pnsight.data.structure import Structure
 from pnsight.data.study import MAX_ROWS
-from pnsight.data.two_by_two import cell_of
 from pnsight.errors import TableError
 
 MIN_ROWS = 1e-12
@@ -20,7 +21,7 @@ MIN_ROWS = 1e-12
 
 
 def count_profiles(
-    schema: Schema, tables: Sequence[GroupedTable], x_of: Mapping[str, int], y_of: Mapping[str, int]
+    schema: Schema, tables: Sequence[GroupedTable], row_codes: RowCodes, structure: Structure
 ) -> tuple[Codes, dict[str, SampledRows]]:
     """Find the distinct profiles of all tables, and the rows of each table in them.
 
@@ -30,15 +31,17 @@ def count_profiles(
         The covariates, with all levels that the tables hold.
     tables
         The tables after their group-by, with nothing missing.
-    x_of, y_of
-        1 or 0 by label of the treatment and of the outcome.
+    row_codes
+        What each row shows.
+    structure
+        The cells and sets of the tables.
 
     Returns
     -------
     profiles : shape (profiles, covariates)
         Codes of the distinct profiles.
     rows : dict of SampledRows
-        By the role of the table, its rows by profile and cell.
+        By the role of the table, its rows by profile and cell or set.
     """
     coded = [_codes(schema, table) for table in tables]
     profiles, place = distinct_profiles(schema, np.concatenate(coded))
@@ -46,9 +49,19 @@ def count_profiles(
     numbers = cluster_numbers(tables)
     rows = {}
     for table, at in zip(tables, places, strict=True):
-        x = table.x.map_labels(x_of)
-        cell = cell_of(x, table.y.map_labels(y_of))
-        rows[table.role] = SampledRows(at, cell, table.rows, table.row_weights(x), table.cluster_of(numbers))
+        group, place, part = row_codes.entries(table, structure)
+        survey, propensity = table.survey_weights, table.propensities(row_codes.randomised(table))
+        weights, clusters = row_weights(survey, propensity, table.rows), table.cluster_of(numbers)
+        rows[table.role] = SampledRows(
+            at[group],
+            place,
+            table.rows[group] * part,
+            weights[group],
+            clusters[group],
+            table.people[group] * part,
+            survey[group],
+            propensity[group],
+        )
     return profiles, rows
 
 

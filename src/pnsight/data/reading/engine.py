@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy.typing as npt
 
+from pnsight._redact import redact_message
 from pnsight._typing import FloatArray
 from pnsight.errors import TableError
 
@@ -16,6 +17,8 @@ MAX_GROUPS = 4_000_000
 
 HISTOGRAM_BINS = 4096
 """Bins that a range of numbers is cut into to find its quantiles."""
+
+_MAX_READ = 5_000  # characters of an error message; some quote a whole line of a file
 
 ReportShare: TypeAlias = Callable[[float], None]
 """Called with the share of a table that has been read, from 0 to 1."""
@@ -97,10 +100,13 @@ class GroupByResult:
         By key, the value of each group.
     rows : shape (groups,)
         The sum of the weights.
+    lines : shape (groups,)
+        How many lines of the table that is, those of weight zero left out.
     """
 
     values: Mapping[str, npt.NDArray[Any]]
     rows: FloatArray
+    lines: FloatArray
 
 
 class Engine(Protocol):
@@ -238,20 +244,22 @@ def check_unique_names(names: Sequence[str], table: str) -> None:
         seen[plain] = name
 
 
-def error_summary(error: Exception) -> str:
+def error_summary(error: BaseException | None, url: str = "") -> str:
     """Shorten an engine's error message.
 
     Parameters
     ----------
     error
         What the engine raised.
+    url
+        URL of the database that raised it.
 
     Returns
     -------
     str
-        Its first lines as one, at most 300 characters.
+        Its first lines as one, at most 300 characters, without passwords.
     """
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    lines = [line.strip() for line in redact_message(str(error)[:_MAX_READ], url).splitlines() if line.strip()]
     return " ".join(lines[:3])[:300]
 
 

@@ -2,48 +2,34 @@
 
 from __future__ import annotations
 
-import csv
 import glob
-import gzip
 import os
 import re
-import tempfile
 import zlib
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import duckdb
 
+from pnsight._redact import redact_url
 from pnsight._text import in_utf8
+from pnsight.data.reading.csv_text import MAX_LINE_BYTES, check_bytes, check_header, check_text, unreadable_file_error
 from pnsight.data.reading.engine import check_unique_names, error_summary
 from pnsight.data.reading.narwhals_engine import NarwhalsEngine
+from pnsight.data.reading.spill import make_spill_folder
 from pnsight.errors import TableError, join_names
 
 _CSV = (".csv", ".csv.gz", ".tsv", ".txt")
 _PARQUET = (".parquet", ".pq")
-_ENCODING = "it is not in UTF-8; convert it first, for example with: iconv -f LATIN1 -t UTF-8."
-_NOT_TEXT = {
-    b"\xff\xfe": _ENCODING.replace("LATIN1", "UTF-16"),
-    b"\xfe\xff": _ENCODING.replace("LATIN1", "UTF-16"),
-    b"\x1f\x8b": "it is compressed by gzip; end its name in .csv.gz.",
-    b"PAR1": "it is a Parquet file; end its name in .parquet.",
-    b"PK\x03\x04": "it is a spreadsheet or another zip archive; save the table as CSV.",
-}
-"""First bytes of files that are not plain text, and what to do with them."""
-
-_CHUNK_BYTES = 1 << 20
 
 
 @cache
-def _engine() -> duckdb.DuckDBPyConnection:
-    """One DuckDB for the process, in memory; it fetches no extension from the network."""
+def _engine(process: int) -> duckdb.DuckDBPyConnection:
+    """One DuckDB for the process of that number, in memory; it fetches no extension from the network."""
+    folder = make_spill_folder()
     return duckdb.connect(
-        config={
-            "autoinstall_known_extensions": "false",
-            "temp_directory": str(Path(tempfile.gettempdir()) / "pnsight"),  # not a folder beside the user's work
-        }
+        config={"autoinstall_known_extensions": "false", "temp_directory": "" if folder is None else str(folder)}
     )
 
 
@@ -55,7 +41,7 @@ def new_connection() -> duckdb.DuckDBPyConnection:
     DuckDBPyConnection
         A connection of its own, which reports its progress.
     """
-    connection = _engine().cursor()
+    connection = _engine(os.getpid()).cursor()  # a process that was forked has one of its own
     connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
     return connection
 
@@ -88,20 +74,17 @@ def open_files(path: Path, role: str) -> NarwhalsEngine:
         _check_same_columns(paths, opened, role)
         relation = opened[0] if len(opened) == 1 else _open(connection, paths, kind, role)
     except (duckdb.Error, EOFError, OSError, zlib.error) as error:
-        raise _unreadable(path, role, error_summary(error)) from None
+        raise unreadable_file_error(path, role, error_summary(error)) from None
     return NarwhalsEngine.from_native(relation, role, connection)
 
 
-def _unreadable(path: Path, role: str, why: str) -> TableError:
-    return TableError(f"the {role} table {str(path)!r} cannot be read: {why}")
-
-
 def _matching(path: Path, role: str) -> list[Path]:
+    shown = redact_url(str(path))  # it may be a URL with a mistake
     if not glob.has_magic(str(path)):
-        raise TableError(f"the {role} table {str(path)!r} does not exist; check the path.")
+        raise TableError(f"the {role} table {shown!r} does not exist; check the path.")
     found = [Path(name) for name in sorted(glob.glob(str(path), recursive=True))]
     if not found:
-        raise TableError(f"the {role} table {str(path)!r} is neither a file nor a pattern that any file matches.")
+        raise TableError(f"the {role} table {shown!r} is neither a file nor a pattern that any file matches.")
     return found
 
 
@@ -160,7 +143,7 @@ def _open_csv(
 ) -> duckdb.DuckDBPyRelation:
     """All columns as text, so that no value depends on a guess of its type."""
     if len(paths) == 1:
-        _check_bytes(paths[0], role)
+        check_bytes(paths[0], role)
     try:
         relation = connection.read_csv(
             names,
@@ -170,69 +153,14 @@ def _open_csv(
             comment="",  # a level may start with '#'
             skiprows=0,  # lines above the header are a mistake to report, not to pass over
             union_by_name=True,
+            max_line_size=MAX_LINE_BYTES,
         )
     except duckdb.InvalidInputException:
-        _check_text(paths[0], role)
+        check_text(paths[0], role)
         raise
     if len(paths) == 1:
-        _check_header(paths[0], relation.columns, role)
+        check_header(paths[0], relation.columns, role)
     return relation
-
-
-def _check_header(path: Path, columns: list[str], role: str) -> None:
-    """Reject columns that DuckDB renamed, since another has the name, and lines that it could not split."""
-    table = f"the {role} table {str(path)!r}"
-    with _opened(path, "rt", encoding="utf-8-sig", errors="replace") as file:
-        header = file.readline()
-    if not header.strip():
-        raise TableError(f"{table} begins with a blank line; its first line must name the columns. Take it out.")
-    for delimiter in ",;\t|":
-        with suppress(csv.Error):  # parts too long for a name, where this is not the delimiter of a wide table
-            names = next(csv.reader([header], delimiter=delimiter), [])
-            if len(names) == len(columns):
-                check_unique_names(names, table)
-    if len(columns) == 1 and any(mark in columns[0] for mark in ",;\t|"):
-        raise TableError(
-            f"{table} cannot be split into columns: its header is {columns[0]!r}, but not every line "
-            "has as many fields. Correct the lines that have more or fewer."
-        )
-
-
-def _opened(path: Path, mode: str = "rb", **text: str) -> IO[Any]:
-    opener: Any = gzip.open if path.name.lower().endswith(".gz") else open
-    file: IO[Any] = opener(path, mode, **text)
-    return file
-
-
-def _check_bytes(path: Path, role: str) -> None:
-    """Reject files that are not text, and compressed files that are cut short, which DuckDB would accept."""
-    with _opened(path) as file:
-        part = file.read(_CHUNK_BYTES)
-        for beginning, why in _NOT_TEXT.items():
-            if part.startswith(beginning):
-                raise _unreadable(path, role, why)
-        while part:
-            if b"\0" in part:
-                raise _unreadable(path, role, "it holds NUL bytes, which no text does; export it again as CSV.")
-            part = file.read(_CHUNK_BYTES)
-
-
-def _check_text(path: Path, role: str) -> None:
-    """Raise the reason why a file cannot be read, where DuckDB lists many possible causes; do nothing if unknown."""
-    opened, quoted, ends = 1, False, set()
-    with _opened(path, "rt", encoding="utf-8", newline="") as file:
-        try:
-            for number, line in enumerate(file, start=1):
-                opened = opened if quoted else number
-                quoted ^= line.count('"') % 2 == 1
-                if not quoted:
-                    ends.add(line[len(line.rstrip("\r\n")) :])
-        except UnicodeDecodeError:
-            raise _unreadable(path, role, _ENCODING) from None
-    if quoted:
-        raise _unreadable(path, role, f"the quotation mark in line {opened:,} is not closed; close it or take it out.")
-    if len(ends - {""}) > 1:
-        raise _unreadable(path, role, "its lines end in different ways (LF, CRLF or CR); save it with one of them.")
 
 
 def _check_same_columns(paths: list[Path], opened: list[duckdb.DuckDBPyRelation], role: str) -> None:

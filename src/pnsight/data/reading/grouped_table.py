@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -132,13 +131,19 @@ class GroupedTable:
     role
         Role of the table.
     x, y, covariates
-        Columns of the treatment, the outcome and, by name, the covariates.
+        Columns of the treatment, the outcome (or whether the event happened) and, by name, the covariates.
     rows : shape (groups,)
         How many rows each group has: the sum of the weights that count rows.
+    people : shape (groups,)
+        How many people that is: lines of the table that count at all.
     survey_weight, assignment : shape (groups,), or None
         Survey weight of each of the group's rows, and their probability of being treated.
     cluster
         Column of the cluster that rows belong to; None where there is none.
+    assigned
+        Column of the arm that was assigned, where it need not be the one that was taken; None otherwise.
+    time
+        Column of the time of the event, in bands; its place is -1 where it is missing. None for other outcomes.
     """
 
     role: str
@@ -146,9 +151,12 @@ class GroupedTable:
     y: LabelColumn
     covariates: Mapping[str, LabelColumn]
     rows: FloatArray
+    people: FloatArray
     survey_weight: FloatArray | None = None
     assignment: FloatArray | None = None
     cluster: LabelColumn | None = None
+    assigned: LabelColumn | None = None
+    time: LabelColumn | None = None
 
     def take(self, groups: npt.NDArray[np.bool_]) -> GroupedTable:
         """Select groups by a mask of shape (groups,)."""
@@ -158,21 +166,25 @@ class GroupedTable:
             y=self.y.take(groups),
             covariates={name: column.take(groups) for name, column in self.covariates.items()},
             rows=self.rows[groups],
+            people=self.people[groups],
             survey_weight=None if self.survey_weight is None else self.survey_weight[groups],
             assignment=None if self.assignment is None else self.assignment[groups],
             cluster=None if self.cluster is None else self.cluster.take(groups),
+            assigned=None if self.assigned is None else self.assigned.take(groups),
+            time=None if self.time is None else self.time.take(groups),
         )
 
     def with_covariates(self, covariates: Mapping[str, LabelColumn]) -> GroupedTable:
         """Replace the columns of the covariates."""
         return replace(self, covariates=covariates)
 
-    def row_weights(self, x: npt.NDArray[np.intp]) -> FloatArray:
-        """How many rows each row of a group counts as.
+    @property
+    def survey_weights(self) -> FloatArray:
+        """Survey weights as given, one where the table has none; shape (groups,)."""
+        return np.ones(len(self.rows)) if self.survey_weight is None else self.survey_weight
 
-        Survey weights have no scale of their own: they are divided by their mean over the rows. Inverse probability
-        weighting: a row with probability p of its arm stands for 1 / (2 p) rows, as if a fair coin had decided who is
-        treated, so that both arms represent all participants.
+    def propensities(self, x: npt.NDArray[np.intp]) -> FloatArray:
+        """Probability of the arm that each group is in.
 
         Parameters
         ----------
@@ -182,24 +194,15 @@ class GroupedTable:
         Returns
         -------
         array, shape (groups,)
-            The weights; one if the table has neither column.
+            A half if the table does not say.
         """
-        weights = np.ones(len(self.rows)) if self.survey_weight is None else self._relative_weights(self.survey_weight)
         if self.assignment is None:
-            return weights
-        with np.errstate(over="ignore"):  # counts that are too large are refused, whatever made them so
-            return np.asarray(weights / (2 * np.where(x == 1, self.assignment, 1 - self.assignment)))
+            return np.full(len(self.rows), 0.5)
+        return np.where(x == 1, self.assignment, 1 - self.assignment)
 
     def cluster_of(self, numbers: Mapping[str, int]) -> npt.NDArray[np.intp]:
         """Number of each group's cluster by the labels' numbers, -1 where it belongs to none; shape (groups,)."""
         return np.full(len(self.rows), -1, np.intp) if self.cluster is None else self.cluster.map_labels(numbers)
-
-    def _relative_weights(self, weights: FloatArray) -> FloatArray:
-        if weights.min() == weights.max():  # whatever rounding would make of their mean
-            return np.ones(len(weights))
-        scaled = weights / weights.max()
-        mean = math.fsum(scaled * self.rows) / float(self.rows.sum())  # exact, in whichever order groups come
-        return np.asarray(scaled / mean)
 
 
 def count_table(
@@ -231,7 +234,7 @@ def count_table(
         If there are `MAX_GROUPS` groups or more.
     """
     role = table.role
-    keys = [*roles.covariates, roles.treatment, roles.outcome, *roles.design_columns(role)]
+    keys = [*roles.covariates, *roles.shown_columns(role), *roles.design_columns(role)]
     groups = table.group_by(GroupBy(keys, edges, roles.weight[role]), report)
     if len(groups.rows) >= MAX_GROUPS:
         raise _too_many_groups(role, groups)
@@ -244,9 +247,12 @@ def count_table(
         columns[roles.outcome],
         {name: columns[name] for name in roles.covariates},
         groups.rows,
+        groups.lines,
         survey_weight,
         assignment,
         None if cluster is None else columns[cluster],
+        None if roles.assigned_of(role) is None else columns[roles.assigned_of(role) or ""],
+        None if roles.time is None else columns[roles.time],
     )
     some = groups.rows > 0 if survey_weight is None else (groups.rows > 0) & (survey_weight > 0)
     _check_some_weight(role, some)
@@ -288,6 +294,33 @@ def keep_raw_labels(tables: Sequence[GroupedTable]) -> list[GroupedTable]:
         )
         for table in tables
     ]
+
+
+def weights_as_people(table: GroupedTable) -> GroupedTable:
+    """Take the weights that count rows for numbers of people.
+
+    Parameters
+    ----------
+    table
+        The table after its group-by.
+
+    Returns
+    -------
+    GroupedTable
+        The same with as many people as rows.
+
+    Raises
+    ------
+    TableError
+        If the weights of a group do not add up to a whole number.
+    """
+    broken = table.rows[table.rows != np.floor(table.rows)]
+    if len(broken):
+        raise TableError(
+            f"weights of the {table.role} table are said to be numbers of people, but some add up to {broken[0]:.10g}; "
+            "expected whole numbers. Leave --weight-is-people (weight_is_people=) out: lines are then counted."
+        )
+    return replace(table, people=table.rows)
 
 
 def _too_many_groups(role: str, groups: GroupByResult) -> LimitError:

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from pnsight._text import count_text
+from pnsight._typing import BoolArray
 from pnsight.data.reading.grouped_table import GroupedTable
 from pnsight.data.schema import MISSING, OTHER, Covariate, Schema, band_labels, sort_levels
 from pnsight.errors import TableError, join_names
@@ -23,13 +24,17 @@ MIN_IDENTIFIER_LEVELS = 20
 """Up to this many levels a column describes people, however few rows there are."""
 
 
-def handle_missing(tables: Sequence[GroupedTable], missing: Missing) -> tuple[list[GroupedTable], dict[Note, float]]:
+def handle_missing(
+    tables: Sequence[GroupedTable], blank_rows: Sequence[BoolArray], missing: Missing
+) -> tuple[list[GroupedTable], dict[Note, float]]:
     """Leave out rows without treatment or outcome, and treat missing covariates as asked.
 
     Parameters
     ----------
     tables
         The tables after their group-by.
+    blank_rows : one array of shape (groups,) a table
+        Which groups lack a treatment, or an outcome that is needed.
     missing
         Whether a missing covariate is an error, its row is dropped, or it becomes a level.
 
@@ -42,8 +47,7 @@ def handle_missing(tables: Sequence[GroupedTable], missing: Missing) -> tuple[li
     """
     known: list[GroupedTable] = []
     dropped: dict[Note, float] = {}
-    for table in tables:
-        blank = table.x.missing() | table.y.missing()
+    for table, blank in zip(tables, blank_rows, strict=True):
         dropped[Note("rows_without_treatment_or_outcome", {"table": table.role})] = _whole(table.rows[blank].sum())
         known.append(_check_some_rows(table.take(~blank), "both treatment and outcome"))
     if missing == "error":

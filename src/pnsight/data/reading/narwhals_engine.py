@@ -148,11 +148,11 @@ class NarwhalsEngine:
     def group_by(self, grouping: GroupBy, report: ReportShare) -> GroupByResult:
         """Group the rows, and add up their weights; at most `MAX_GROUPS` groups are fetched."""
         keys = {f"k{i}": self._key(name, grouping) for i, name in enumerate(grouping.keys)}
-        sums = {} if grouping.weight is None else {"rows": self._weight(grouping.weight)}
+        sums = {} if grouping.weight is None else self._sums(self._weight(grouping.weight))
         held = self.frame.select(*(part.alias(name) for name, part in {**keys, **sums}.items()))
-        total = nw.col("rows").sum() if sums else nw.len().alias("rows")
+        totals = [nw.col(name).sum() for name in sums] or [nw.len().alias("rows")]
         try:
-            grouped = held.group_by(*keys).agg(total).head(MAX_GROUPS)
+            grouped = held.group_by(*keys).agg(*totals).head(MAX_GROUPS)
         except TypeError:
             raise TableError(
                 f"the {self.role} table cannot be grouped by {join_names(grouping.keys)}: one of them holds lists or "
@@ -161,7 +161,13 @@ class NarwhalsEngine:
             ) from None
         found = self._fetch(grouped, report)
         values = {name: found[key] for name, key in zip(grouping.keys, keys, strict=True)}
-        return GroupByResult(values, found["rows"].astype(np.float64))
+        rows, lines = (found[name].astype(np.float64) for name in ("rows", "lines" if sums else "rows"))
+        return GroupByResult(values, rows, lines)
+
+    @staticmethod
+    def _sums(weight: nw.Expr) -> dict[str, nw.Expr]:
+        """What is added up in each group: weights, and lines that have some."""
+        return {"rows": weight, "lines": nw.when(weight > 0).then(nw.lit(1)).otherwise(nw.lit(0))}
 
     def _key(self, name: str, grouping: GroupBy) -> nw.Expr:
         column = nw.col(self._column(name))

@@ -7,12 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from pnsight.data.reading.binning import band_edges
 from pnsight.data.reading.column_roles import ColumnRoles
 from pnsight.data.reading.engine import ColumnRange, Engine
+from pnsight.data.reading.time_bands import TimeBands
 from pnsight.data.study import MAX_ROWS
 from pnsight.errors import TableError
 
 
 def prepare_numbers(
-    tables: Sequence[Engine], roles: ColumnRoles, bands: Mapping[str, int | tuple[float, ...]]
+    tables: Sequence[Engine],
+    roles: ColumnRoles,
+    bands: Mapping[str, int | tuple[float, ...]],
+    horizons: Sequence[float] = (),
 ) -> tuple[list[Engine], dict[str, tuple[float, ...]]]:
     """Convert the columns that must hold numbers, check their ranges, and find the edges of the bands.
 
@@ -24,13 +28,15 @@ def prepare_numbers(
         Which columns weigh the rows.
     bands
         By covariate, the edges of its bands, or how many bands to make.
+    horizons
+        Of times to an event, what cuts them into intervals.
 
     Returns
     -------
     tables : list of Engine
         The same tables with those columns as numbers.
     edges : dict
-        By covariate, the edges of its bands.
+        By covariate, the edges of its bands; and those of times.
     """
     numbers = {table.role: [*bands, *roles.numeric_columns(table.role)] for table in tables}
     numeric = [table.with_numeric(numbers[table.role]) for table in tables]
@@ -39,7 +45,26 @@ def prepare_numbers(
         name: band_edges(name, asked, numeric, {role: found[name] for role, found in ranges.items()}, roles.weight)
         for name, asked in bands.items()
     }
+    if roles.time is not None:
+        _check_times(roles.time, {role: found[roles.time] for role, found in ranges.items()}, horizons)
+        edges[roles.time] = TimeBands(tuple(horizons)).edges
     return numeric, edges
+
+
+def _check_times(name: str, ranges: Mapping[str, ColumnRange], horizons: Sequence[float]) -> None:
+    """Times are not negative, and somebody was followed to the last horizon."""
+    for role, found in ranges.items():
+        if found.low is not None and found.low < 0:
+            raise TableError(
+                f"time column {name!r} of the {role} table holds {found.low:.10g}; expected times from 0, since the "
+                "treatment began or was assigned."
+            )
+        longest = -1.0 if found.high is None else found.high
+        if longest < horizons[-1]:
+            raise TableError(
+                f"the last horizon is {horizons[-1]:g}, but in the {role} table nobody was followed for longer than "
+                f"{max(longest, 0.0):.10g} (column {name!r}); use --horizons (horizons=) within the follow-up."
+            )
 
 
 def _ranges(table: Engine, numbers: list[str], roles: ColumnRoles) -> dict[str, ColumnRange]:

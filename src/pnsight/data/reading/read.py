@@ -6,25 +6,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from pnsight._progress import Progress, no_progress
-from pnsight.data.reading.binary_columns import binary_codes, check_both_arms, coded_differently, true_label
+from pnsight._typing import BoolArray
+from pnsight.data.counted_rows import count_rows
+from pnsight.data.reading.binary_columns import coded_differently
 from pnsight.data.reading.binning import Bands, validate_bands
 from pnsight.data.reading.column_roles import ColumnRoles, assign_roles
 from pnsight.data.reading.count_missing import count_missing_outcomes
 from pnsight.data.reading.count_profiles import check_exact_counts, count_profiles
+from pnsight.data.reading.declared import Declared, EventIs, MissingOutcome, declare
 from pnsight.data.reading.engine import Engine
-from pnsight.data.reading.grouped_table import GroupedTable, count_table, keep_raw_labels
+from pnsight.data.reading.grouped_table import GroupedTable, count_table, keep_raw_labels, weights_as_people
 from pnsight.data.reading.levels import MISSING_CHOICES, Missing, handle_missing, set_levels
 from pnsight.data.reading.numeric_columns import prepare_numbers
 from pnsight.data.reading.open_table import Table, open_table
+from pnsight.data.reading.row_codes import RowCodes
+from pnsight.data.reading.time_bands import TimeBands
 from pnsight.data.sampled_rows import SampledRows
-from pnsight.data.sampling import sampling_design
 from pnsight.data.schema import Codes, Schema
-from pnsight.data.structure import EXPERIMENTAL
+from pnsight.data.structure import DROP, Structure
 from pnsight.data.study import Study
-from pnsight.data.two_by_two import TWO_BY_TWO
 from pnsight.errors import TableError, join_names
 from pnsight.notes import Note
 
@@ -34,7 +35,7 @@ def read_study(
     observational: Table | None = None,
     *,
     treatment: str,
-    outcome: str,
+    outcome: str | None = None,
     covariates: Sequence[str] | None = None,
     treated: Any = None,
     success: Any = None,
@@ -45,6 +46,16 @@ def read_study(
     assignment: str | None = None,
     survey_weight: str | None = None,
     cluster: str | None = None,
+    weight_is_people: bool = False,
+    arms: Sequence[Any] | None = None,
+    outcomes: Sequence[Any] | None = None,
+    unordered: bool = False,
+    time: str | None = None,
+    event: str | None = None,
+    event_is: EventIs | None = None,
+    horizons: Sequence[float] | None = None,
+    assigned: str | None = None,
+    missing_outcome: MissingOutcome = "drop",
     progress: Progress = no_progress,
 ) -> Study:
     """Count an experimental and an observational table into a `Study`.
@@ -57,7 +68,7 @@ def read_study(
         observational table the bounds come from the experiment alone. Without an experimental one the plug-in can
         answer under ``assume="exogenous"``, and nothing else can.
     treatment, outcome
-        Columns with 0/1 or true/false.
+        Columns with 0/1 or true/false, or with values that `arms` and `outcomes` name.
     treated, success
         The value of the treatment and outcome column that means true, where it is not 1 or true.
     covariates
@@ -82,6 +93,23 @@ def read_study(
         Column that says which rows belong together: a household, a hospital, a village. What rows are worth follows
         from how alike they are within clusters. A row without a value is a cluster of its own, and rows of a table
         without the column are independent.
+    weight_is_people
+        Whether each `weight` is a number of people, as in a table of counts. `pnsight.suppress` counts people by it;
+        otherwise a line of a table is a person, whatever it weighs.
+    arms, outcomes
+        Names of all treatments, the reference first, and of all outcomes, the lowest first, where they are not two that
+        are 0/1. The experiment may lack an arm that people choose.
+    unordered
+        Whether the order of `outcomes` means nothing.
+    time, event, event_is, horizons
+        In place of `outcome`: columns with the time of an event or, where it did not happen, the time until which a row
+        was followed, and with whether it happened; whether it is ``"good"`` or ``"bad"``; and increasing times that cut
+        time into intervals. That a row was followed no longer is taken to say nothing about it, given its covariates.
+    assigned
+        Column of the experimental table with the arm that each row was assigned, where `treatment` says what it took.
+    missing_outcome
+        What to do with a row without an outcome: ``"drop"`` leaves it out, ``"set"`` keeps it as one that may have any
+        outcome, as others like it have, and ``"worst-case"`` as one that may have any at all, which widens the bounds.
     progress
         Callback for the progress of the counting, in hundredths of a table.
 
@@ -97,63 +125,109 @@ def read_study(
     LimitError
         If a table has too many distinct profiles.
     """
-    _validate_options(missing, merge_rare)
-    opened = _open_tables({"experimental": experimental, "observational": observational}, assignment)
-    roles = assign_roles(opened, treatment, outcome, covariates, weight, assignment, survey_weight, cluster)
+    _validate_options(missing, merge_rare, weight, weight_is_people)
+    declared = declare(
+        outcome=outcome,
+        time=time,
+        event=event,
+        treated=treated,
+        success=success,
+        arms=arms,
+        outcomes=outcomes,
+        unordered=unordered,
+        event_is=event_is,
+        horizons=horizons,
+        missing_outcome=missing_outcome,
+    )
+    shown = outcome or event or ""
+    opened = _open_tables({"experimental": experimental, "observational": observational}, assignment, assigned)
+    roles = assign_roles(
+        opened, treatment, shown, covariates, weight, assignment, survey_weight, cluster, assigned, time
+    )
     asked = validate_bands(bands or {}, roles.covariates)
-    tables, edges = prepare_numbers(opened, roles, asked)
+    tables, edges = prepare_numbers(opened, roles, asked, declared.horizons)
     grouped = _group_tables(tables, roles, edges, progress)
-    x_of, y_of = _binary_codes(grouped, roles, treated, success)
-    complete, dropped = handle_missing(grouped, missing)
-    check_both_arms(complete, x_of, treatment)
+    if weight_is_people:
+        grouped = [weights_as_people(table) for table in grouped]
+    codes = RowCodes.of(grouped, roles, declared)
+    complete, dropped = handle_missing(grouped, [_blank(codes, table) for table in grouped], missing)
+    structure = codes.structure(complete)
+    _check_assignment(assignment, structure)
     schema, labelled = set_levels(complete, edges, merge_rare)
-    counted = _sampled_study(schema, *count_profiles(schema, labelled, x_of, y_of))
+    counted = _counted(schema, structure, *count_profiles(schema, labelled, codes, structure))
     return replace(
         counted,
         treatment=treatment,
-        outcome=outcome,
+        outcome=time or shown,
         dropped=dropped,
         ignored=roles.ignored,
         notes=(
             *roles.notes,
-            *_coding_notes(grouped, roles),
+            *_coding_notes(grouped, roles, declared),
+            *_kept_notes(complete, codes),
             *_notes(schema, asked),
             *(counted.design.notes if counted.design else ()),
         ),
-        treated=true_label(x_of),
-        success=true_label(y_of),
-        attrition=count_missing_outcomes(schema, grouped, x_of),
+        treated=codes.treated,
+        success=codes.success,
+        attrition=count_missing_outcomes(schema, grouped, codes, structure),
     )
 
 
-def _sampled_study(schema: Schema, profiles: Codes, rows: Mapping[str, SampledRows]) -> Study:
-    """The rows of each table as counts, and what they are worth."""
-    structure = TWO_BY_TWO.only([EXPERIMENTAL, *rows])
-    if not all(found.is_plain for found in rows.values()):
-        rows = {role: found.in_order() for role, found in rows.items()}
-    counts = np.zeros((len(profiles), structure.n_cells))
+def _blank(codes: RowCodes, table: GroupedTable) -> BoolArray:
+    """Which groups of rows are left out, as they lack a treatment or an outcome that is needed."""
+    missing = codes.without_arm(table)
+    return missing | codes.without_outcome(table) if codes.declared.missing == DROP else missing
+
+
+def _kept_notes(tables: Sequence[GroupedTable], codes: RowCodes) -> Iterator[Note]:
+    """How many rows without an outcome are kept, and what is made of them; and of rows that were censored."""
+    for table in tables:
+        rows = float(table.rows[codes.without_outcome(table)].sum())
+        if rows:
+            yield Note("outcomes_kept", {"table": table.role, "rows": rows, "how": codes.declared.missing})
+        if table.time is not None:
+            short = TimeBands(codes.declared.horizons).event_intervals(table.time.place) < len(codes.declared.horizons)
+            censored = (table.y.map_labels(codes.outcome_of) == 0) & short & (table.time.place >= 0)
+            yield Note("rows_censored", {"table": table.role, "rows": float(table.rows[censored].sum())})
+
+
+def _check_assignment(assignment: str | None, structure: Structure) -> None:
+    if assignment is not None and not structure.is_two_by_two:
+        raise TableError(
+            f"--assignment {assignment} (assignment=) is the probability of being treated, which works with two arms "
+            "and two outcomes only; leave it out, and compare people of the same probability with --covariates."
+        )
+
+
+def _counted(schema: Schema, structure: Structure, profiles: Codes, rows: Mapping[str, SampledRows]) -> Study:
+    """The rows of each table as counts, which must be exact, and what they are worth."""
     for role, found in rows.items():
-        columns = structure.columns_of(role)
-        counts[:, columns] = found.counts(len(profiles), columns.stop - columns.start)
-        check_exact_counts(role, counts[:, columns])
-    return Study(schema, profiles, counts, structure, design=sampling_design(structure, profiles, rows))
+        check_exact_counts(role, found.counts(len(profiles), len(structure.all_columns_of(role))))
+    return count_rows(schema, structure, profiles, rows)
 
 
-def _validate_options(missing: Missing, merge_rare: int | None) -> None:
+def _validate_options(missing: Missing, merge_rare: int | None, weight: str | None, weight_is_people: bool) -> None:
     if missing not in MISSING_CHOICES:
         raise TableError(f"missing is {missing!r}; expected one of {join_names(map(repr, MISSING_CHOICES))}.")
     if merge_rare is not None and merge_rare < 1:
         raise TableError(f"merge_rare is {merge_rare}; expected a number of rows, at least 1.")
+    if weight_is_people and weight is None:
+        raise TableError(
+            "the weight is said to be a number of people, but no weight is given; name its column with --weight "
+            "(weight=), or leave --weight-is-people (weight_is_people=) out."
+        )
 
 
-def _open_tables(sources: Mapping[str, Table | None], assignment: str | None) -> list[Engine]:
+def _open_tables(sources: Mapping[str, Table | None], assignment: str | None, assigned: str | None) -> list[Engine]:
     """The tables that are given, not yet read."""
     if all(source is None for source in sources.values()):
         raise TableError("neither an experimental nor an observational table is given; give one or both.")
-    if sources["experimental"] is None and assignment is not None:
-        raise TableError(
-            f"assignment is column {assignment!r} of an experimental table, but none is given; leave one of them out."
-        )
+    for name, column in (("assignment", assignment), ("assigned", assigned)):
+        if sources["experimental"] is None and column is not None:
+            raise TableError(
+                f"{name} is column {column!r} of an experimental table, but none is given; leave one of them out."
+            )
     return [open_table(source, role) for role, source in sources.items() if source is not None]
 
 
@@ -174,21 +248,14 @@ def _group_tables(
     return keep_raw_labels(grouped)
 
 
-def _binary_codes(
-    tables: Sequence[GroupedTable], roles: ColumnRoles, treated: Any, success: Any
-) -> tuple[dict[str, int], dict[str, int]]:
-    """1 or 0 by label of the treatment, and of the outcome."""
-    x_of = binary_codes(roles.treatment, "treatment", "treated", treated, {table.role: table.x for table in tables})
-    y_of = binary_codes(roles.outcome, "outcome", "success", success, {table.role: table.y for table in tables})
-    return x_of, y_of
-
-
-def _coding_notes(tables: Sequence[GroupedTable], roles: ColumnRoles) -> Iterator[Note]:
+def _coding_notes(tables: Sequence[GroupedTable], roles: ColumnRoles, declared: Declared) -> Iterator[Note]:
     """That 0 and 1 in one table are false and true in the other."""
-    for name, columns in (
-        (roles.treatment, {table.role: table.x for table in tables}),
-        (roles.outcome, {table.role: table.y for table in tables}),
+    for name, names, columns in (
+        (roles.treatment, declared.arms, {table.role: table.x for table in tables}),
+        (roles.outcome, declared.outcomes, {table.role: table.y for table in tables}),
     ):
+        if names is not None:
+            continue
         if len({label for column in columns.values() for label in column.present()}) > 2 and coded_differently(columns):
             yield Note("coded_differently", {"column": name})
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pnsight._redact import redact_url
 from pnsight.data.reading.engine import (
     HISTOGRAM_BINS,
     MAX_GROUPS,
@@ -26,12 +27,12 @@ from pnsight.data.reading.engine import (
     error_summary,
     not_numeric_error,
 )
-from pnsight.errors import TableError, did_you_mean, join_names
+from pnsight.errors import PnsightError, TableError, did_you_mean, join_names
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Engine, Executable, FromClause
 
-_ADDRESS = re.compile(r"(?P<url>[A-Za-z][\w+.-]*://(?:\[[^\]]*\]|[^\[])*?)(?:::(?P<what>.*))?", re.DOTALL)
+_ADDRESS = re.compile(r"(?P<url>[A-Za-z][\w+.-]*://(?:\[[^\]]*\]|.)*?)(?:::(?P<what>.*))?", re.DOTALL)
 _QUERY = re.compile(r"\s*(select|with|values)\b", re.IGNORECASE)
 _BATCH_ROWS = 10_000
 
@@ -86,14 +87,10 @@ def sql_address(text: str) -> SqlSource | None:
     what = (address["what"] or "").strip()
     if not what:
         raise TableError(
-            f"{_without_password(address['url'])!r} names a database but no table; write it as URL::TABLE or, "
+            f"{redact_url(address['url'])!r} names a database but no table; write it as URL::TABLE or, "
             "in quotes, 'URL::SELECT ...'."
         )
     return sql(address["url"], query=what) if _QUERY.match(what) else sql(address["url"], table=what)
-
-
-def _without_password(url: str) -> str:
-    return re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", url)
 
 
 def _sqlalchemy() -> ModuleType:
@@ -112,8 +109,9 @@ class SqlEngine:
 
     role: str
     names: tuple[str, ...]
-    engine: Engine
+    engine: Engine = field(repr=False)
     source: FromClause
+    url: str = field(repr=False)
 
     @classmethod
     def connect(cls, source: SqlSource, role: str) -> SqlEngine:
@@ -132,13 +130,13 @@ class SqlEngine:
             The table, not yet read.
         """
         engine = _engine(source.url, role)
-        with _table_errors(role):
+        with _table_errors(role, source.url):
             if source.table is not None:
                 found = _table(engine, source.table, role)
             else:
                 found = _query(engine, source.query or "", role)
         names = [str(column.name) for column in found.columns]
-        return cls(role, tuple(names), engine, found)
+        return cls(role, tuple(names), engine, found, source.url)
 
     def with_numeric(self, columns: Sequence[str]) -> SqlEngine:
         """Check that columns hold numbers only; raises a `TableError` otherwise."""
@@ -185,12 +183,15 @@ class SqlEngine:
         """Group the rows, and add up their weights; at most `MAX_GROUPS` groups are fetched."""
         sa = _sqlalchemy()
         keys = [self._key(name, grouping).label(f"k{i}") for i, name in enumerate(grouping.keys)]
-        held = sa.select(*keys, self._weight(grouping.weight).label("rows")).subquery()
+        weight = self._weight(grouping.weight)
+        held = sa.select(*keys, weight.label("rows"), sa.case((weight > 0, 1), else_=0).label("lines")).subquery()
         chosen = [held.c[key.name] for key in keys]
-        found = self._fetch(sa.select(*chosen, sa.func.sum(held.c.rows)).group_by(*chosen).limit(MAX_GROUPS))
+        totals = sa.func.sum(held.c.rows), sa.func.sum(held.c.lines)
+        found = self._fetch(sa.select(*chosen, *totals).group_by(*chosen).limit(MAX_GROUPS))
         columns = [np.array(column, dtype=object) for column in zip(*found, strict=True)]
-        *values, rows = columns or [np.empty(0, dtype=object)] * (len(keys) + 1)
-        return GroupByResult(dict(zip(grouping.keys, values, strict=True)), rows.astype(np.float64))
+        *values, rows, lines = columns or [np.empty(0, dtype=object)] * (len(keys) + 2)
+        keyed = dict(zip(grouping.keys, values, strict=True))
+        return GroupByResult(keyed, rows.astype(np.float64), lines.astype(np.float64))
 
     def _key(self, name: str, grouping: GroupBy) -> ColumnElement[Any]:
         if name not in grouping.edges:
@@ -208,14 +209,14 @@ class SqlEngine:
 
     def _fetch(self, statement: Executable) -> list[Sequence[Any]]:
         """Rows of the result, fetched in batches."""
-        with _table_errors(self.role), self.engine.connect() as connection:
+        with _table_errors(self.role, self.url), self.engine.connect() as connection:
             parts = connection.execution_options(stream_results=True).execute(statement).partitions(_BATCH_ROWS)
             return [tuple(row) for part in parts for row in part]
 
 
 def _engine(url: str, role: str) -> Engine:
     sa = _sqlalchemy()
-    shown = _without_password(url)
+    shown = redact_url(url)
     try:
         engine: Engine = sa.create_engine(url, poolclass=sa.NullPool)
     except sa.exc.NoSuchModuleError:
@@ -226,7 +227,9 @@ def _engine(url: str, role: str) -> Engine:
     except (sa.exc.ArgumentError, ValueError):
         raise TableError(f"the {role} table {shown!r} is not a URL that SQLAlchemy understands; check it.") from None
     except ImportError as error:
-        raise TableError(f"the {role} table {shown!r} needs a driver: {error}. Install it with pip.") from None
+        raise TableError(
+            f"the {role} table {shown!r} needs a driver: {error_summary(error, url)}. Install it with pip."
+        ) from None
     if engine.dialect.name == "sqlite":
         _check_sqlite_file(engine.url.database, shown, role)
     return engine
@@ -241,15 +244,18 @@ def _check_sqlite_file(file: str | None, shown: str, role: str) -> None:
 
 
 @contextmanager
-def _table_errors(role: str) -> Iterator[None]:
-    """Convert errors of the database to a `TableError`."""
+def _table_errors(role: str, url: str) -> Iterator[None]:
+    """Convert errors of the database to a `TableError`, without the password of its URL."""
     exc = _sqlalchemy().exc
     try:
         yield
+    except PnsightError:
+        raise
     except exc.DBAPIError as error:
-        raise TableError(f"the {role} table cannot be read; the database says: {error_summary(error.orig)}") from None
-    except exc.SQLAlchemyError as error:
-        raise TableError(f"the {role} table cannot be read: {error_summary(error)}") from None
+        said = f"the database says: {error_summary(error.orig, url)}"
+        raise TableError(f"the {role} table cannot be read; {said}") from None
+    except Exception as error:  # whatever a driver may raise, of parameters of the URL that it does not know
+        raise TableError(f"the {role} table cannot be read: {error_summary(error, url)}") from None
 
 
 def _table(engine: Engine, name: str, role: str) -> FromClause:

@@ -18,10 +18,11 @@ import numpy.typing as npt
 from pnsight._tabular import Tabular
 from pnsight._typing import FloatArray
 from pnsight.data.schema import Codes
+from pnsight.data.structures import require_two_by_two
 from pnsight.data.study import Population, Study
 from pnsight.decisions.contradictions import notes_when_left_out, refuse_all_contradicted
 from pnsight.decisions.planning.expected_decisions import ALL, NONE, Outlook
-from pnsight.decisions.planning.variance_left import Crowd, Table, arms_of, doubt_left, split
+from pnsight.decisions.planning.variance_left import Crowd, Table, doubt_left, split
 from pnsight.decisions.ranking import best_more_general
 from pnsight.decisions.rule import UNCERTAIN, Decisions, decided
 from pnsight.errors import ModelError, QueryError, join_names
@@ -139,6 +140,7 @@ def plan(
     The groups whose rows settle most, best first.
     """
     fitted = _with_intervals(model)
+    require_two_by_two(fitted.structure, "plans are made for")
     _refuse_bad_arguments(fitted.study, rows, table, top, level, least_share)
     asked = fitted.estimand(quantity, level=level, **options)
     population = asked.population
@@ -237,11 +239,6 @@ def _with_intervals(model: Model) -> Model:
         raise ModelError(
             "planning needs intervals, and this model was fitted without; fit it again with --intervals "
             "(intervals=True)."
-        )
-    if not arms_of(model.study).all():
-        raise ModelError(
-            "planning sets further rows beside those at hand, and all counts of an arm or a table are withheld in this "
-            "model; plan with the model that it was exported from."
         )
     return model
 

@@ -17,6 +17,7 @@ from pnsight._progress import Progress, no_progress
 from pnsight._text import format_table
 from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN, Codes
+from pnsight.data.structures import require_two_by_two
 from pnsight.data.study import Study
 from pnsight.errors import ModelError, QuantityError, QueryError, join_names
 from pnsight.estimands.estimand import Estimand, validate_fitted_quantity
@@ -101,6 +102,7 @@ class BoundRegressor(Model):
     def fit(self, study: Study, progress: Progress = no_progress) -> Self:
         """Train on the queries that have enough rows."""
         self.validate_parameters()
+        require_two_by_two(study.structure, f"a {self.name} model learns from")
         training, validation = self._parts(study)
         candidates = self._candidates(training)
         trials = [
@@ -118,6 +120,7 @@ class BoundRegressor(Model):
         self.history_ = best.history
         self.tried_ = {trial.min_rows: trial.error for trial in trials}
         self.study_ = study
+        self.libraries = {}
         return self
 
     def _parts(self, study: Study) -> tuple[TrainingExamples, TrainingExamples | None]:

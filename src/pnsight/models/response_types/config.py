@@ -125,8 +125,12 @@ class IntervalConfig:
     Attributes
     ----------
     inflation_factors : tuple of float
-        By what the standard error may be multiplied; held-out rows choose. The least factor was set on development
-        populations.
+        By what the standard error may be multiplied; the mean over them is taken.
+    inflation, log_inflation_sd : float
+        Centre of the factor's prior, and the standard deviation of its logarithm. Set on development populations.
+    end_ratio, end_ratio_weight : float
+        What the errors of ends usually are, over what the errors of shares suggest, and how much of the logarithm of
+        the ratio is left to the simulated studies, which are too few to show it well. Set on development populations.
     subpopulations : int
         Random queries that predictions and held-out counts are compared on.
     min_rows : int
@@ -135,7 +139,11 @@ class IntervalConfig:
         Most profiles whose errors are compared in pairs.
     """
 
-    inflation_factors: tuple[float, ...] = tuple(np.geomspace(0.9, 3.2, 45).tolist())
+    inflation_factors: tuple[float, ...] = tuple(np.geomspace(0.6, 3.0, 60).tolist())
+    inflation: float = 0.95
+    log_inflation_sd: float = 0.2
+    end_ratio: float = 0.95
+    end_ratio_weight: float = 0.4
     subpopulations: int = 600
     min_rows: int = 30
     decay_profiles: int = 1024

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from pnsight._typing import Float32Array, FloatArray, IndexArray
+from pnsight._typing import Float32Array, FloatArray
 from pnsight.data.profiles import profile_index
 from pnsight.data.schema import Codes, Schema
 from pnsight.models.response_types.marginalise import (
@@ -19,14 +19,10 @@ from pnsight.models.response_types.marginalise import (
     Values,
     with_people,
 )
-from pnsight.models.response_types.replace_counts import CountReplacement
 from pnsight.queries import lattice
 
 _CACHED = 4
 """Ways to ask of which the values of all profiles are kept, as a server is asked in the same way again."""
-
-_MIN_MASS = 1e-300
-"""What is left of a profile's smooth mass where rounding left nothing of it: people can still ask for the profile."""
 
 
 @dataclass(frozen=True)
@@ -86,29 +82,6 @@ class EnumeratedProfiles(Marginaliser):
         """Share of the people that are in each query, shape (queries,)."""
         mass = weights @ self.masses
         return lattice.sum_over(self.schema, codes, self._profiles, mass[:, None])[:, 0]
-
-    def replace_counts(self, replacement: CountReplacement, profiles: Codes) -> Self:
-        """The same networks with other counts of the study's profiles, shape (profiles, covariates)."""
-        place = profile_index(self.schema, profiles)
-        types, masses = self._replace_types(replacement, place), self._replace_masses(replacement, place)
-        return replace(self, profile_types=types, masses=masses)
-
-    def _replace_types(self, replacement: CountReplacement, place: IndexArray) -> Float32Array:
-        types, changed = self.profile_types.copy(), replacement.changed
-        own = types[place[changed]].astype(np.float64)
-        types[place[changed]] = replacement.shrink(replacement.prior_mode(own, changed), changed)
-        return types
-
-    def _replace_masses(self, replacement: CountReplacement, place: IndexArray) -> FloatArray:
-        masses = self.masses.copy()
-        parts = zip(replacement.empirical_parts, replacement.empirical_parts_after, replacement.rows(), strict=True)
-        for table, (part, part_after, (before, after)) in enumerate(parts):
-            smooth = masses[table].copy()
-            smooth[place] -= part.empirical_weight * before / (before.sum() or 1.0)
-            mass = (1 - part_after.empirical_weight) * np.maximum(smooth, _MIN_MASS) / (1 - part.empirical_weight)
-            mass[place] += part_after.empirical_weight * after / (after.sum() or 1.0)
-            masses[table] = mass
-        return masses
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what is cached."""

@@ -10,12 +10,13 @@ import numpy as np
 
 from pnsight._progress import Progress, subtask
 from pnsight._typing import FloatArray, IndexArray
+from pnsight.data.coarsened import coarsened_shares, effective_counts
 from pnsight.data.law import Law
 from pnsight.data.profiles import ProfileLookup, profile_index
 from pnsight.data.schema import OPEN, Codes
 from pnsight.data.study import Study
 from pnsight.estimands.drawn_errors import drawn_errors
-from pnsight.estimands.estimand import Estimand
+from pnsight.estimands.estimand import usual_estimand
 from pnsight.models.mlp_numpy import Layers, mean_probabilities, probabilities
 from pnsight.models.resampling import bootstrap_counts, split_counts
 from pnsight.models.response_types.capacity import (
@@ -31,7 +32,12 @@ from pnsight.models.response_types.enumerated_profiles import EnumeratedProfiles
 from pnsight.models.response_types.fit_summary import CapacityScore, CovariateSummary, FitSummary
 from pnsight.models.response_types.intervals import error_variance, interval_inflation, random_subpopulations
 from pnsight.models.response_types.latent_classes import CovariateDistribution, fit_covariate_distributions
-from pnsight.models.response_types.law_errors import fit_decay, relative_errors, smooth_over_neighbours
+from pnsight.models.response_types.law_errors import (
+    error_covariance,
+    fit_decay,
+    relative_errors,
+    smooth_over_neighbours,
+)
 from pnsight.models.response_types.log_linear import fit_log_linear
 from pnsight.models.response_types.marginalise import Marginaliser
 from pnsight.models.response_types.random_effects import fit_random_effects
@@ -44,6 +50,12 @@ _ERROR_PROFILES = 512
 
 _RATIO_PROFILES = 256
 """Profiles at which the errors of ends are compared with those of shares."""
+
+_SMOOTHINGS = 2
+"""How often the errors of profiles are averaged with their neighbours': few simulated studies show each one badly."""
+
+_MIN_END_RATIO = 0.1
+"""Least ratio of the errors of ends to those of shares that is believed: where no end moves, it would be zero."""
 
 STAGES = (
     "choosing",
@@ -146,6 +158,9 @@ class FitProcedure:
         self.stages = STAGES if intervals else STAGES[:3]
         self.rng = np.random.default_rng([seed, 4])
         self.counts = study.effective_counts
+        everyone = np.nan_to_num(coarsened_shares(study.cell_rows, study.structure))
+        self.cell_counts = effective_counts(self.counts, everyone, study.structure)
+        """Rows of each profile in cells, those of sets shared out, by what they are worth, shape (profiles, cells)."""
         self.inputs = study.schema.effect_coding(study.profiles)
         self.lookup = ProfileLookup(study.schema, study.profiles)
         effort = config.effort_for(len(study.profiles), float(self.counts.sum()))
@@ -263,7 +278,7 @@ class FitProcedure:
         structure, study = self.structure, self.study
         (constant,) = self._train([self.counts], [(0, 0)], 2)
         effects = fit_random_effects(
-            study.profiles, self.counts, structure, study.schema.shape, self.config.random_effects
+            study.profiles, self.cell_counts, structure, study.schema.shape, self.config.random_effects
         )
         overall = mean_probabilities([constant], self.inputs[:1])
 
@@ -276,7 +291,8 @@ class FitProcedure:
 
         types = types_at(study.profiles)
         linear = fit_log_linear(self.inputs, types, self.counts.sum(axis=1))
-        decay = np.array([each.decay for each in effects if self.intervals])
+        some = self._some_profiles()
+        decay = np.array([fit_decay(each.error_covariance(some), some) for each in effects if self.intervals])
         return _Fitted([linear], types, types_at, errors_at, decay, 1.0 if self.intervals else None)
 
     def _shrunk_at(self, codes: Codes, networks: Sequence[Layers], counts: FloatArray, prior_rows: float) -> FloatArray:
@@ -339,7 +355,7 @@ class FitProcedure:
 
         Shares of different groups do not err independently, and the errors of profiles differ in size.
         """
-        schema, structure, estimand = self.study.schema, self.structure, Estimand()
+        schema, structure, estimand = self.study.schema, self.structure, usual_estimand(self.structure)
         codes = np.column_stack([self.rng.integers(0, n, _RATIO_PROFILES) for n in schema.shape]).astype(np.int32)
         laws = self._simulated_laws(studies, codes, prior_rows)
         flat = Law(structure, laws.reshape(-1, structure.n_cells))
@@ -349,25 +365,34 @@ class FitProcedure:
         rows = 1 / np.maximum(error, 1e-12)
         drawn = drawn_errors(estimand.bounds_at, Law(structure, law), rows, estimand.span)
         expected = np.square(drawn.ends).sum()
-        return float(np.sqrt(error_variance(ends, self.networks).sum() / max(expected, 1e-12)))
+        ratio = np.sqrt(error_variance(ends, self.networks).sum() / max(expected, 1e-12))
+        usual, weight = self.config.intervals.end_ratio, self.config.intervals.end_ratio_weight
+        return float(usual ** (1 - weight) * max(ratio, _MIN_END_RATIO) ** weight)
 
     def _decay(self, studies: Sequence[_SimulatedStudy], selected: _Selected) -> FloatArray:
         """How fast the correlation of errors falls with distance, shape (groups,)."""
-        some = self.rng.permutation(len(self.study.profiles))[: self.config.intervals.decay_profiles]
-        codes = self.study.profiles[some]
+        codes = self._some_profiles()
         laws = self._simulated_laws(studies, codes, selected.prior_rows)
         errors = (laws[:, 1] + laws[:, 2]) / 2 - laws[:, 0]
-        return np.array([fit_decay(errors[..., group], codes) for group in self.structure.group_slices])
+        return np.array(
+            [fit_decay(error_covariance(errors[..., group]), codes) for group in self.structure.group_slices]
+        )
+
+    def _some_profiles(self) -> Codes:
+        """Profiles of the study whose errors are compared in pairs, shape (some, covariates)."""
+        some = self.rng.permutation(len(self.study.profiles))[: self.config.intervals.decay_profiles]
+        return self.study.profiles[some]
 
     def _draw_counts(self, law: FloatArray) -> FloatArray:
         """A study like this one: its profiles are resampled, and `law` (profiles, structure) says what happens."""
-        rows = [self.counts[:, group] for group in self.structure.group_slices]
+        rows = [np.maximum(self.cell_counts[:, group], 0.0) for group in self.structure.group_slices]
         rows = [bootstrap_counts(each, self.rng) if each.any() else each for each in rows]
         drawn = [
             self.rng.multinomial(each.sum(axis=1).astype(np.int64), _normalise(law[:, group]))
             for each, group in zip(rows, self.structure.group_slices, strict=True)
         ]
-        return np.concatenate(drawn, axis=1).astype(np.float64)
+        nothing = np.zeros((len(law), len(self.structure.sets)))
+        return np.concatenate([*drawn, nothing], axis=1).astype(np.float64)
 
     def _inflation(self, studies: Sequence[_SimulatedStudy], selected: _Selected) -> float:
         """Inflation factor of the standard errors, from what was predicted of each fold without it."""
@@ -375,14 +400,15 @@ class FitProcedure:
             self._shrink(mode, seen, selected.prior_rows)
             for mode, seen in zip(selected.prior_modes, selected.training, strict=True)
         ]
+        laws = [self.structure.cell_probabilities(types) for types in predicted]
         rows = self.counts[self.validation_profiles].sum(axis=1)
         profiles = self.study.profiles[self.validation_profiles]
         membership = random_subpopulations(profiles, rows, self.rng, self.config.intervals.subpopulations)
         return interval_inflation(
             self._simulated_laws(studies, profiles, selected.prior_rows),
             1 / np.square(selected.weights).sum(),
-            [self.structure.cell_probabilities(types) for types in predicted],
-            selected.held_out,
+            laws,
+            [effective_counts(fold, law, self.structure) for fold, law in zip(selected.held_out, laws, strict=True)],
             membership,
             1 - 1 / self.config.folds,
             self.structure,
@@ -394,7 +420,9 @@ class FitProcedure:
     def _enumerated(self, fitted: _Fitted, covariates: Sequence[CovariateDistribution]) -> EnumeratedProfiles:
         schema = self.study.schema
         every, place = lattice.all_profiles(schema), profile_index(schema, self.study.profiles)
-        variance = smooth_over_neighbours(fitted.errors_at(every) ** 2, every)
+        variance = fitted.errors_at(every) ** 2
+        for _ in range(_SMOOTHINGS):
+            variance = smooth_over_neighbours(variance, every)
         return EnumeratedProfiles(
             schema,
             fitted.types_at(every).astype(np.float32),

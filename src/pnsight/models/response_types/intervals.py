@@ -10,6 +10,7 @@ model's own error, whose size is compared with what was expected.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -52,7 +53,10 @@ def interval_inflation(
     structure: Structure,
     config: IntervalConfig = IntervalConfig(),
 ) -> float:
-    """Inflation factor of the standard errors under which held-out counts are most likely.
+    """Inflation factor of the standard errors: its posterior mean, given held-out counts.
+
+    Subpopulations overlap, and the folds show the errors of nearly the same networks. So residuals count only for as
+    many as there would be if they were independent, and where these are few the factor stays near its prior.
 
     Parameters
     ----------
@@ -72,27 +76,43 @@ def interval_inflation(
     structure : Structure
         Layout of the counts.
     config : IntervalConfig
-        Factors to choose among.
+        Factors that are averaged over, and their prior.
 
     Returns
     -------
     float
-        One of `config.inflation_factors`.
+        Between the least and the largest of `config.inflation_factors`.
     """
-    compared = [
-        _compare(studies[..., group], networks, law[:, group], counts[:, group], membership, training_share, config)
-        for law, counts in zip(predicted, held_out, strict=True)
-        for group in structure.group_slices
-    ]
     factors = np.array(config.inflation_factors)
-    if not any(residual.size for residual, _, _ in compared):
-        return float(factors[0])
-    residual, sampling, model = (
-        np.concatenate([part.ravel() for part in parts]) for parts in zip(*compared, strict=True)
-    )
-    variance = np.maximum(sampling + factors[:, None] ** 2 * model, 1e-12)
-    likelihood = -(np.log(variance) + residual**2 / variance).sum(axis=1)
-    return float(factors[likelihood.argmax()])
+    log_probability = -((np.log(factors / config.inflation) / config.log_inflation_sd) ** 2) / 2
+    for law, counts in zip(predicted, held_out, strict=True):
+        for group in structure.group_slices:
+            found = _compare(
+                studies[..., group], networks, law[:, group], counts[:, group], membership, training_share, config
+            )
+            log_probability += found.log_likelihood(factors) / len(predicted)
+    weights = np.exp(log_probability - log_probability.max())
+    return float(np.exp(np.log(factors) @ weights / weights.sum()))
+
+
+class _Comparison(NamedTuple):
+    """Residuals of a group of cells, their sampling variance and the model's own, each (subpopulations, cells).
+
+    `independent` is the number of residuals, had they been independent, that they are worth.
+    """
+
+    residual: FloatArray
+    sampling: FloatArray
+    model: FloatArray
+    independent: float
+
+    def log_likelihood(self, factors: FloatArray) -> FloatArray:
+        """Under each factor, shape (factors,)."""
+        if not self.residual.size:
+            return np.zeros(len(factors))
+        variance = np.maximum(self.sampling + factors[:, None, None] ** 2 * self.model, 1e-12)
+        likelihood = -(np.log(variance) + self.residual**2 / variance).sum(axis=(1, 2)) / 2
+        return np.asarray(likelihood * self.independent / self.residual.size)
 
 
 def _compare(
@@ -103,19 +123,30 @@ def _compare(
     membership: FloatArray,
     training_share: float,
     config: IntervalConfig,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Residuals of a group of cells, their sampling variance and the model's own, each (enough rows, cells)."""
+) -> _Comparison:
+    """Residuals of the cells of one group in one fold."""
     rows = counts.sum(axis=1)
     inside = membership @ rows
     enough = inside >= config.min_rows
     if not enough.any():
         none = np.empty((0, law.shape[1]))
-        return none, none, none
+        return _Comparison(none, none, none, 0.0)
     total, chosen = inside[enough, None], membership[enough]
     residual = (chosen @ (counts - rows[:, None] * law)) / total
     sampling = (chosen @ (rows[:, None] * law * (1 - law))) / total**2
     mean = chosen * rows / total
-    return residual, sampling, error_variance(mean @ studies, networks) / training_share
+    model = error_variance(mean @ studies, networks) / training_share
+    return _Comparison(residual, sampling, model, _independent(chosen, rows) * (law.shape[1] - 1))
+
+
+def _independent(membership: FloatArray, rows: FloatArray) -> float:
+    """For how many independent means those of overlapping subpopulations count, by the rows that they share.
+
+    With correlations r of n means that is n^2 over the sum of r^2 (Satterthwaite).
+    """
+    shared = (membership * rows) @ membership.T
+    size = np.sqrt(np.diag(shared))
+    return float(len(membership) ** 2 / ((shared / np.outer(size, size)) ** 2).sum())
 
 
 def random_subpopulations(profiles: Codes, rows: FloatArray, rng: np.random.Generator, number: int) -> FloatArray:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -87,13 +88,23 @@ class LatentClasses:
         """
         (weights,), _ = self.responsibilities(_indicators(self.shape, query[None]))
         member = _invert(np.cumsum(weights)[None], uniform[:, 0])
-        drawn, start = np.tile(query, (len(uniform), 1)), 0
-        for j, categories in enumerate(self.shape):
-            if query[j] == OPEN:
-                edges = np.cumsum(self.category_probabilities[:, start : start + categories], axis=1)[member]
-                drawn[:, j] = _invert(edges, uniform[:, 1 + j])
-            start += categories
-        return drawn
+        binary = (query == OPEN) & (np.array(self.shape) == 2)
+        drawn = np.where(binary, uniform[:, 1:] >= self._first_edges.take(member, axis=0), query)
+        for j in np.flatnonzero((query == OPEN) & ~binary):
+            drawn[:, j] = _invert(self._edges[j][member], uniform[:, 1 + j])
+        return np.asarray(drawn, dtype=np.int32)
+
+    @cached_property
+    def _edges(self) -> list[FloatArray]:
+        """Upper edges of the categories of each covariate within a class, shape (classes, categories) each."""
+        ends = np.cumsum(self.shape)[:-1]
+        return [np.cumsum(part, axis=1) for part in np.split(self.category_probabilities, ends, axis=1)]
+
+    @cached_property
+    def _first_edges(self) -> FloatArray:
+        """The upper edge of the first category of each covariate, shape (classes, covariates)."""
+        sizes = np.array(self.shape, dtype=np.intp)
+        return self.category_probabilities[:, np.cumsum(sizes) - sizes]
 
 
 def _invert(edges: FloatArray, uniform: FloatArray) -> IndexArray:
@@ -103,8 +114,14 @@ def _invert(edges: FloatArray, uniform: FloatArray) -> IndexArray:
 
 def _indicators(shape: tuple[int, ...], queries: Codes) -> FloatArray:
     """One for each category that a query fixes, shape (queries, sum of categories)."""
-    blocks = [np.arange(categories) == queries[:, j, None] for j, categories in enumerate(shape)]
-    return np.concatenate([np.empty((len(queries), 0)), *blocks], axis=1)
+    covariate, category = _columns(shape)
+    return np.asarray(queries[:, covariate] == category, dtype=np.float64)
+
+
+@lru_cache
+def _columns(shape: tuple[int, ...]) -> tuple[IndexArray, IndexArray]:
+    """The covariate and the category that each column of the indicators stands for, shape (sum of categories,) each."""
+    return np.repeat(np.arange(len(shape)), shape), np.concatenate([np.arange(0), *map(np.arange, shape)])
 
 
 @dataclass(frozen=True)

@@ -68,13 +68,13 @@ def mean_correlation(codes: Codes, frequencies: Sequence[FloatArray], decay: Flo
     return found
 
 
-def fit_decay(errors: FloatArray, codes: Codes) -> float:
+def fit_decay(covariance: FloatArray, codes: Codes) -> float:
     """How fast the correlation of errors falls with the number of covariates that differ.
 
     Parameters
     ----------
-    errors : shape (fits, profiles, cells)
-        Errors of one group's cells.
+    covariance : shape (profiles, profiles)
+        Of the errors of one group's cells at pairs of profiles, up to a factor.
     codes : shape (profiles, covariates)
         The profiles.
 
@@ -82,7 +82,6 @@ def fit_decay(errors: FloatArray, codes: Codes) -> float:
     -------
     The factor for each covariate that differs, by least squares on the logarithms of the mean correlations.
     """
-    covariance = np.einsum("szc,swc->zw", errors, errors, optimize=True)
     size = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
     apart = (codes[:, None, :] != codes[None]).sum(axis=2)
     number = np.bincount(apart.ravel())
@@ -92,6 +91,21 @@ def fit_decay(errors: FloatArray, codes: Codes) -> float:
     correlation = np.bincount(apart.ravel(), (covariance / np.outer(size, size)).ravel())[near] / number[near]
     slope = np.polyfit(near, np.log(np.maximum(correlation, _MIN_DECAY)), 1)[0]
     return float(np.clip(np.exp(slope), _MIN_DECAY, _MAX_DECAY))
+
+
+def error_covariance(errors: FloatArray) -> FloatArray:
+    """Covariance, up to a factor, of errors at pairs of profiles.
+
+    Parameters
+    ----------
+    errors : shape (fits, profiles, cells)
+        Errors of one group's cells.
+
+    Returns
+    -------
+    Shape (profiles, profiles).
+    """
+    return np.asarray(np.einsum("szc,swc->zw", errors, errors, optimize=True))
 
 
 def smooth_over_neighbours(values: FloatArray, codes: Codes) -> FloatArray:

@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from pnsight._typing import FloatArray
 from pnsight.data.schema import Codes, Schema
-from pnsight.models.response_types.replace_counts import CountReplacement
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
@@ -106,22 +105,6 @@ class Marginaliser(ABC):
         Returns
         -------
         array of shape (queries,)
-        """
-
-    @abstractmethod
-    def replace_counts(self, replacement: CountReplacement, profiles: Codes) -> Self:
-        """The same networks with other counts.
-
-        Parameters
-        ----------
-        replacement : CountReplacement
-            Counts before and after.
-        profiles : array of shape (profiles, covariates)
-            Profiles of the study, in the order of the counts.
-
-        Returns
-        -------
-        Marginaliser
         """
 
     @abstractmethod

@@ -1,6 +1,7 @@
 """The response-type model: learn the law of every profile from both tables at once; all bounds follow.
 
-Every person is one of eight response types: the treatment they would choose, their outcome if untreated and if treated.
+Every person is of one response type; with two arms and two outcomes there are eight: the treatment they would choose,
+their outcome if untreated and if treated.
 A small network gives each profile a distribution over the types, and all that either table can show is linear in it. So
 one likelihood fits both tables, and every answer is one that some population could have: 0 <= lower <= upper <= 1 for
 every quantity, with no threshold and no filter. Only the law is identified, not the types: they are never reported.
@@ -19,14 +20,16 @@ import numpy.typing as npt
 
 from pnsight._progress import Progress, no_progress, subtask
 from pnsight._typing import BoolArray, FloatArray
+from pnsight.data.coarsened import coarsened_shares, effective_counts
 from pnsight.data.law import Law
 from pnsight.data.schema import OPEN, Codes
-from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL, Group, Structure
+from pnsight.data.structure import EXPERIMENTAL, Group, Structure
 from pnsight.data.study import Population, Study, validate_population
 from pnsight.errors import ModelError
+from pnsight.estimands.compiled_ratio import Ends
 from pnsight.estimands.confidence import MeanNoise
 from pnsight.estimands.drawn_errors import drawn_errors
-from pnsight.estimands.estimand import Ends, Estimand, validate_fitted_quantity
+from pnsight.estimands.estimand import Estimand, validate_fitted_quantity
 from pnsight.estimands.resolve import resolve_crossed_bounds
 from pnsight.models.base import Capabilities, LawModel, add_intervals
 from pnsight.models.response_types.config import ResponseTypeConfig, default_config
@@ -36,7 +39,6 @@ from pnsight.models.response_types.fit_summary import FitSummary, PlainSummary
 from pnsight.models.response_types.law_errors import draw_errors, hamming, mean_correlation
 from pnsight.models.response_types.marginalise import Marginaliser
 from pnsight.models.response_types.reconcile import Reconciled, reconcile
-from pnsight.models.response_types.replace_counts import CountReplacement, EmpiricalPart
 from pnsight.models.response_types.sampled_profiles import SampledProfiles
 from pnsight.notes import Note
 from pnsight.queries import lattice
@@ -94,10 +96,11 @@ class ResponseTypeModel(LawModel):
 
     name: ClassVar[str] = "response-types"
     learns: ClassVar[Any] = PlainSummary
+    unknown_as_nan: ClassVar[tuple[str, ...]] = ("profile_errors", "group_errors")
     method: ClassVar[str] = (
-        "The response-type model. Every person is one of eight kinds: the treatment they would choose, and the outcome "
-        "they would have with and without it. Small networks give each profile its mix of the eight kinds, fitted to "
-        "both tables at once; how large they are, and how far a profile's own rows count, was chosen on rows held out. "
+        "The response-type model. Every person is of one kind: the treatment they would choose, and the outcome they "
+        "would have with and without it. Small networks give each profile its mix of these kinds, fitted to both "
+        "tables at once; how large they are, and how far a profile's own rows count, was chosen on rows held out. "
         "What they learn is always something that some population could show, so bounds never cross."
     )
 
@@ -121,18 +124,15 @@ class ResponseTypeModel(LawModel):
         self.validate_parameters()
         _check_rows(study)
         self.study_ = study.drop_empty_profiles()
+        self.libraries = {}
         _forget(self)
-        contradicted = any(one.kind == "tables_contradict" for one in self.warnings)
+        contradicted = not study.experiment_alone and any(one.kind == "tables_contradict" for one in self.warnings)
         both = subtask(progress, 0, 2, "both tables") if contradicted else progress
         procedure = FitProcedure(self.study_, self.config, self.random_state, self.intervals, both)
         self.fit_summary_, self.marginaliser_ = procedure.run()
         trial = subtask(progress, 1, 2, "the experiment alone")
-        self.trial_model_ = self._unfitted().fit(self._trial_study, trial) if contradicted else None
+        self.trial_model_ = self.unfitted().fit(self._trial_study, trial) if contradicted else None
         return self
-
-    def _unfitted(self) -> ResponseTypeModel:
-        """Another model with the same parameters."""
-        return ResponseTypeModel(**{each.name: getattr(self, each.name) for each in fields(self) if each.init})
 
     @property
     def _trial_study(self) -> Study:
@@ -162,41 +162,6 @@ class ResponseTypeModel(LawModel):
         decay = tuple(found.decay[group] for group in groups if found.decay)
         covariates = tuple(each for each in found.covariates if each.table == EXPERIMENTAL)
         other.fit_summary_ = replace(found, decay=decay, covariates=covariates)
-        _forget(other)
-        return other
-
-    def with_study(self, study: Study) -> Self:
-        """The same networks with this study's counts, which profiles are shrunk to and mixed by.
-
-        Parameters
-        ----------
-        study : Study
-            Other counts of the same profiles.
-
-        Returns
-        -------
-        ResponseTypeModel
-            A copy.
-        """
-        other, found = super().with_study(study), self.fit_summary_
-        replacement = CountReplacement(
-            self.study.counts,
-            study.counts,
-            found.prior_rows,
-            [EmpiricalPart(each.empirical_weight, each.pooled) for each in found.covariates],
-            self.structure,
-            self.config.shrinkage,
-        )
-        covariates = tuple(
-            each._replace(empirical_weight=part.empirical_weight)
-            for each, part in zip(found.covariates, replacement.empirical_parts_after, strict=True)
-        )
-        other.fit_summary_ = replace(found, covariates=covariates)
-        other.marginaliser_ = self.marginaliser_.replace_counts(replacement, self.study.profiles)
-        if self.trial_model_ is not None:
-            inside = self.study.experimental.any(axis=1)
-            trial = replace(study, profiles=study.profiles[inside], counts=study.counts[inside])
-            other.trial_model_ = self.trial_model_.with_study(trial.with_tables(observational=None))
         _forget(other)
         return other
 
@@ -321,7 +286,8 @@ class ResponseTypeModel(LawModel):
     @cached_property
     def _rows_and_residuals(self) -> FloatArray:
         """Effective rows of each profile, and what they show beyond what the model says, shape (profiles, 2 cells)."""
-        counts, structure = self.study.effective_counts, self.structure
+        structure = self.structure
+        counts = effective_counts(self.study.effective_counts, self._profile_laws, structure)
         expected = structure.for_cells(structure.by_group(counts)) * self._profile_laws
         return np.concatenate([counts, counts - expected], axis=1)
 
@@ -334,17 +300,16 @@ class ResponseTypeModel(LawModel):
     def _effective_rows(self) -> FloatArray:
         """Effective rows of each group, shape (groups,): nobody is known better than everyone."""
         worth = 1.0 if self.study.design is None else np.array(self.study.design.row_worth)
-        return self._rows_by_group * worth
+        if not self.study.partly_observed:
+            return self._rows_by_group * worth
+        everyone = np.nan_to_num(coarsened_shares(self.study.cell_rows, self.structure))
+        rows = self.structure.by_group(effective_counts(self.study.cell_rows, everyone, self.structure))[0]
+        return np.asarray(np.maximum(rows * worth, 1.0))
 
     @cached_property
     def _frequencies(self) -> list[FloatArray]:
-        """How common each category of each covariate is in the study, one array a covariate.
-
-        Where all counts are withheld, any is as common as another.
-        """
+        """How common each category of each covariate is in the study, one array a covariate."""
         rows, profiles = self.study.counts.sum(axis=1), self.study.profiles
-        if not rows.any():
-            return [np.full(categories, 1 / categories) for categories in self.schema.shape]
         return [
             np.bincount(profiles[:, j], rows, categories) / rows.sum() for j, categories in enumerate(self.schema.shape)
         ]
@@ -357,13 +322,8 @@ class ResponseTypeModel(LawModel):
         return np.where(far, EXTRAPOLATED, np.where(mostly_rows & own.any(axis=1), ROWS, MODEL))
 
     def _nobody_near(self, codes: Codes, counts: FloatArray) -> BoolArray:
-        """Whether a table has nobody like or near those asked about, shape (queries,).
-
-        Where counts are withheld that cannot be told, and nobody is said to be unlike everyone.
-        """
+        """Whether a table has nobody like or near those asked about, shape (queries,)."""
         found = np.zeros(len(codes), dtype=bool)
-        if self.study.withheld is not None:
-            return found
         lacking = np.flatnonzero((self.structure.by_table(counts) == 0).any(axis=1))
         by_table = self.structure.by_table(self.study.counts)
         step = max(1, _MAX_PAIRS // max(1, len(by_table)))
@@ -404,15 +364,8 @@ class ResponseTypeModel(LawModel):
 
     @property
     def _rows_by_group(self) -> FloatArray:
-        """Rows of each group of cells, shape (groups,), those withheld included."""
-        rows: FloatArray = self.structure.by_group(self.study.cell_rows)[0]
-        if self.study.withheld is None:
-            return rows
-        for table, total in zip((EXPERIMENTAL, OBSERVATIONAL), self.study.table_rows, strict=True):
-            groups = self.structure.groups_of(table)
-            known = len(groups) and rows[groups].all()
-            rows[groups] = total * (rows[groups] / rows[groups].sum() if known else 1 / max(1, len(groups)))
-        return rows
+        """Rows of each group of cells, shape (groups,)."""
+        return np.asarray(self.structure.by_group(self.study.cell_rows)[0])
 
     def _weights(self, population: Population | None) -> FloatArray:
         """How much of each table's people a population has, shape (tables,)."""
@@ -462,7 +415,7 @@ class ResponseTypeModel(LawModel):
         self.trial_model_ = None
         if data["trial"] is not None:
             of_trial = {name.removeprefix(_TRIAL): array for name, array in arrays.items() if name.startswith(_TRIAL)}
-            self.trial_model_ = self._unfitted().restore(self._trial_study, data["trial"], of_trial)
+            self.trial_model_ = self.unfitted().restore(self._trial_study, data["trial"], of_trial)
         return self
 
     def _check_restored(self) -> None:
@@ -479,7 +432,7 @@ class ResponseTypeModel(LawModel):
 
 def _forget(model: ResponseTypeModel) -> None:
     """Leave out what a copy has cached of the model that it was copied from."""
-    for name in ("_rows_and_residuals", "_effective_rows", "_frequencies", "_alike"):
+    for name in ("_rows_and_residuals", "_effective_rows", "_frequencies", "_alike", "_restricted_to_trial"):
         vars(model).pop(name, None)
 
 
@@ -539,7 +492,7 @@ def _uncrossed(lower: FloatArray, upper: FloatArray) -> Ends:
 
 def _check_rows(study: Study) -> None:
     """Without rows in both arms of the experiment nothing says what treatment does."""
-    if not study.experimental.any():
+    if not study.rows_of(EXPERIMENTAL).any():
         raise ModelError(
             "there is no experimental table; this model learns from one. The plug-in (--model plug-in) can answer from "
             "an observational table alone, under assume='exogenous' (--assume exogenous)."
@@ -551,7 +504,7 @@ def _check_rows(study: Study) -> None:
 def _check_group(group: Group, rows: float) -> None:
     """Every arm needs a row, and so does the observational table if there is one."""
     if not rows and group.table == EXPERIMENTAL:
-        raise ModelError(f"the experimental table has no {group.name} row; a trial needs both.")
+        raise ModelError(f"the experimental table has no {group.name} row that shows an outcome; a trial needs some.")
     if not rows:
         raise ModelError(f"the {group.table} table has no row; leave it out to learn from the experiment alone.")
     if rows < 1 - _ROUNDING:

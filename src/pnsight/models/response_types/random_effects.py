@@ -95,7 +95,8 @@ class CenteredCovariates:
             for chosen in combinations(range(len(self.shape)), size):
                 product = single[chosen[0]]
                 for j in chosen[1:]:
-                    product = (product[:, :, None] * single[j][:, None, :]).reshape(len(codes), -1)
+                    width = product.shape[1] * single[j].shape[1]
+                    product = (product[:, :, None] * single[j][:, None, :]).reshape(len(codes), width)
                 columns.append(product)
                 orders += [size] * product.shape[1]
         return np.concatenate(columns, axis=1), np.array(orders, dtype=np.float64)
@@ -164,10 +165,15 @@ class RandomEffects:
         """Posterior mean of the logarithm of the scale."""
         return float(sum(weight * np.log(found.scale) for weight, found in self.solutions))
 
-    @property
-    def decay(self) -> float:
-        """Correlation of the errors at profiles that differ in one covariate, roughly: that of the effects."""
-        return float(sum(weight / (1 + found.ratio) for weight, found in self.solutions))
+    def error_covariance(self, codes: Codes) -> FloatArray:
+        """Posterior covariance of the shares at pairs of profiles, relative to a row's, shape (profiles, profiles)."""
+        features, _ = self.covariates.products(codes)
+        found = np.zeros((len(codes), len(codes)))
+        for weight, each in self.solutions:
+            turned = solve_triangular(each.factor, (features * each.prior_sd).T, lower=True)
+            found += weight * (turned.T @ turned)
+            found[np.diag_indices(len(codes))] += weight * each.scale * self.covariates.unlisted(codes, each.ratio)
+        return found
 
     def predict(self, codes: Codes) -> tuple[FloatArray, FloatArray]:
         """Shares of the cells at profiles, shape (profiles, cells), and their relative variance, shape (profiles,)."""

@@ -22,7 +22,6 @@ from pnsight.models.response_types.marginalise import (
     Values,
     with_people,
 )
-from pnsight.models.response_types.replace_counts import CountReplacement
 from pnsight.queries import lattice
 
 _CACHED = 4
@@ -99,9 +98,8 @@ class SampledProfiles(Marginaliser):
 
     def errors(self, codes: Codes, weights: FloatArray) -> FloatArray:
         """Relative error of the law of each query's profiles, shape (queries, groups)."""
-        share = (weights * self.empirical_weight) @ self.empirical
-        counted = lattice.sum_over(self.schema, codes, self.profiles, share[:, None])[:, 0]
-        known = counted / np.maximum(self.shares(codes, weights), 1e-300)
+        counted = self._counted_shares(codes, weights)
+        known = counted / np.maximum(counted + self._sampled_shares(codes, weights), 1e-300)
         return np.asarray(known[:, None] * self.group_errors[0] + (1 - known[:, None]) * self.group_errors[1])
 
     def profile_types_at(self, profiles: Codes) -> FloatArray:
@@ -110,13 +108,20 @@ class SampledProfiles(Marginaliser):
 
     def shares(self, codes: Codes, weights: FloatArray) -> FloatArray:
         """Share of the people that are in each query, shape (queries,)."""
-        counted = (weights * self.empirical_weight) @ self.empirical
+        return self._counted_shares(codes, weights) + self._sampled_shares(codes, weights)
+
+    def _counted_shares(self, codes: Codes, weights: FloatArray) -> FloatArray:
+        """Share of the people that the counted profiles of each query stand for, shape (queries,)."""
+        share = (weights * self.empirical_weight) @ self.empirical
+        return lattice.sum_over(self.schema, codes, self.profiles, share[:, None])[:, 0]
+
+    def _sampled_shares(self, codes: Codes, weights: FloatArray) -> FloatArray:
+        """Share of the people that sampled profiles of each query stand for, shape (queries,)."""
         sampled = [
             weight * (1 - empirical_weight) * classes.mass(codes)
             for weight, empirical_weight, classes in zip(weights, self.empirical_weight, self.smooth, strict=True)
         ]
-        found = lattice.sum_over(self.schema, codes, self.profiles, counted[:, None])[:, 0]
-        return np.asarray(found + np.sum(sampled, axis=0))
+        return np.asarray(np.sum(sampled, axis=0))
 
     @cached_property
     def _counted(self) -> Callable[[Values], FloatArray]:
@@ -173,28 +178,6 @@ class SampledProfiles(Marginaliser):
     @cached_property
     def _index(self) -> ProfileLookup:
         return ProfileLookup(self.schema, self.profiles)
-
-    def replace_counts(self, replacement: CountReplacement, profiles: Codes) -> Self:
-        """The same networks with other counts of the study's profiles, which are this object's own."""
-        left = replacement.after.any(axis=1)
-        weights = [part.empirical_weight for part in replacement.empirical_parts_after]
-        return replace(
-            self,
-            profiles=self.profiles[left],
-            profile_types=self._replace_types(replacement)[left],
-            empirical=self._replace_empirical(replacement)[:, left],
-            empirical_weight=np.array(weights),
-            table_rows=np.array([after.sum() for _, after in replacement.rows()]),
-        )
-
-    def _replace_types(self, replacement: CountReplacement) -> Float32Array:
-        types, changed = self.profile_types.copy(), replacement.changed & replacement.after.any(axis=1)
-        own = types[changed].astype(np.float64)
-        types[changed] = replacement.shrink(replacement.prior_mode(own, changed), changed)
-        return types
-
-    def _replace_empirical(self, replacement: CountReplacement) -> Float32Array:
-        return np.array([after / (after.sum() or 1.0) for _, after in replacement.rows()], np.float32)
 
     def only(self, tables: Sequence[int], groups: Sequence[int]) -> Self:
         """What concerns some tables and some groups of cells."""

@@ -123,34 +123,6 @@ def _scale(types: FloatArray, law: FloatArray, groups: Iterable[int], structure:
     return np.asarray(types / types.sum(axis=1, keepdims=True))
 
 
-def prior_mode_from_map(types: FloatArray, counts: FloatArray, prior_rows: float, structure: Structure) -> FloatArray:
-    """The prior mode that `map_estimate` was given, from what it found.
-
-    Where expectation-maximisation has converged, types * (prior rows + rows) = prior rows * prior mode + the rows
-    shared out.
-
-    Parameters
-    ----------
-    types : array of shape (profiles, types)
-        What `map_estimate` found.
-    counts : array of shape (profiles, structure)
-        The counts it was given.
-    prior_rows : float
-        Rows that the prior is worth.
-    structure : Structure
-        Layout of the counts.
-
-    Returns
-    -------
-    array of shape (profiles, types)
-    """
-    if np.isinf(prior_rows):
-        return types
-    shared = _share_rows(types, counts, structure)
-    found = np.maximum(types * (prior_rows + counts.sum(axis=1, keepdims=True)) - shared, 0.0)
-    return np.asarray(found / found.sum(axis=1, keepdims=True))
-
-
 def _em_step(types: FloatArray, prior: FloatArray, counts: FloatArray, structure: Structure) -> FloatArray:
     """Types after sharing out each cell's rows among those it allows, in proportion."""
     total = prior + _share_rows(types, counts, structure)
@@ -159,8 +131,8 @@ def _em_step(types: FloatArray, prior: FloatArray, counts: FloatArray, structure
 
 def _share_rows(types: FloatArray, counts: FloatArray, structure: Structure) -> FloatArray:
     """Expected rows of each type (the E-step), shape (profiles, types)."""
-    probabilities = np.maximum(structure.cell_probabilities(types), _MIN_PROBABILITY)
-    return np.asarray(types * ((counts / probabilities) @ structure.incidence))
+    probabilities = np.maximum(structure.observed_probabilities(types), _MIN_PROBABILITY)
+    return np.asarray(types * ((counts / probabilities) @ structure.observed_incidence))
 
 
 def _extrapolate(start: FloatArray, once: FloatArray, twice: FloatArray) -> FloatArray:
@@ -175,7 +147,7 @@ def _extrapolate(start: FloatArray, once: FloatArray, twice: FloatArray) -> Floa
 
 def _log_posterior(types: FloatArray, prior: FloatArray, counts: FloatArray, structure: Structure) -> FloatArray:
     """What is maximised, for each profile."""
-    probabilities = np.maximum(structure.cell_probabilities(types), _MIN_PROBABILITY)
+    probabilities = np.maximum(structure.observed_probabilities(types), _MIN_PROBABILITY)
     return np.asarray(
         (counts * np.log(probabilities)).sum(axis=1) + (prior * np.log(np.maximum(types, _MIN_PROBABILITY))).sum(axis=1)
     )
@@ -197,7 +169,7 @@ def log_likelihood(types: FloatArray, counts: FloatArray, structure: Structure) 
     -------
     array of shape (..., profiles)
     """
-    probabilities = structure.cell_probabilities(types)
+    probabilities = structure.observed_probabilities(types)
     return np.asarray((counts * np.log(np.maximum(probabilities, _MIN_HELD_OUT_PROBABILITY))).sum(axis=-1))
 
 

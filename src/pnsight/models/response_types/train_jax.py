@@ -161,7 +161,7 @@ class _Data(NamedTuple):
         blocks = _Blocks(len(inputs), config)
         even = np.full((1, structure.n_types), 1 / structure.n_types)
         overall = [map_estimate(even, counts.sum(axis=0, keepdims=True), 1.0, structure)[0] for counts in sources]
-        return cls(blocks, blocks.arrange(inputs), sources, overall, structure.incidence.astype(np.float32))
+        return cls(blocks, blocks.arrange(inputs), sources, overall, structure.observed_incidence.astype(np.float32))
 
 
 def _train_pack(data: _Data, members: Sequence[NetworkSpec], config: TrainingConfig) -> list[Layers]:

@@ -7,6 +7,7 @@ from pnsight.output.plots.coherence import coherence
 from pnsight.output.plots.dispatch import plot
 from pnsight.output.plots.forest import forest, ranking
 from pnsight.output.plots.gains import gain_curve
+from pnsight.output.plots.over_time import over_time
 from pnsight.output.plots.support import support_map
 from pnsight.output.plots.truth import calibration, true_against_predicted
 
@@ -16,6 +17,7 @@ __all__ = [
     "coherence",
     "forest",
     "gain_curve",
+    "over_time",
     "plot",
     "ranking",
     "save",

@@ -110,8 +110,11 @@ def save(figure: Figure, path: Path) -> None:
     """Write a figure, the same bytes for the same drawing."""
     check_place(path)
     metadata: dict[str, None] = {".svg": {"Date": None}, ".png": {"Software": None}}.get(path.suffix, {})
-    with _WRITING, matplotlib.rc_context(STYLE), replacing(path) as scratch:
-        figure.savefig(scratch, format=path.suffix[1:], dpi=160, metadata=metadata, bbox_inches="tight")
+    try:
+        with _WRITING, matplotlib.rc_context(STYLE), replacing(path) as scratch:
+            figure.savefig(scratch, format=path.suffix[1:], dpi=160, metadata=metadata, bbox_inches="tight")
+    except OSError as error:
+        raise OutputError(f"cannot draw {str(path)!r}: {error.strerror}.") from None
 
 
 def svg(figure: Figure, name: str, title: str) -> str:

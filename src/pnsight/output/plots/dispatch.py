@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from pnsight.data.study import Study
-from pnsight.decisions import Decisions, Ranking, Selection, decide, decided
+from pnsight.decisions import Decisions, Ranking, Selection, decided
 from pnsight.diagnostics import Check, Coherence
 from pnsight.errors import QueryError
 from pnsight.models import Model
@@ -51,7 +51,9 @@ def plot(
         raise QueryError(f"queries are for a model to answer, but a {type(found).__name__} was given; leave them out.")
     if isinstance(found, Model):
         decisive = threshold is not None or cautious
-        found = decide(found, queries, threshold, cautious, **options) if decisive else found.bounds(queries, **options)
+        extrapolate = options.pop("extrapolate", False) if decisive else False
+        answers = found.bounds(queries, **options)
+        found = decided(answers, threshold, cautious, extrapolate) if decisive else answers
     if isinstance(found, BoundTable) and threshold is not None:
         found = decided(found, threshold, cautious)
     if isinstance(found, Ranking):

@@ -108,7 +108,7 @@ def name_of(query: str, letters: int = _WIDE.letters) -> str:
 
 def ends_text(answers: BoundTable) -> list[str]:
     """Both ends of each answer, or why there is none."""
-    digits = ".4g" if find_quantity(answers.quantity).has_payoffs else ".3f"
+    digits = ".3f" if find_quantity(answers.quantity).is_share else ".4g"
     rows = zip(answers.lower, answers.upper, answers.status, strict=True)
     return [f"{lower:{digits}} – {upper:{digits}}" if status == OK else str(status) for lower, upper, status in rows]
 
@@ -183,7 +183,7 @@ def capped(axes: Axes, low: float, high: float, place: float, colour: str) -> No
 def _span(rows: _Rows) -> tuple[float, float]:
     """Probabilities from 0 to 1; benefits as far as they go."""
     answers = rows.answers
-    if not find_quantity(answers.quantity).has_payoffs:
+    if find_quantity(answers.quantity).is_share:
         return -0.02, 1.02
     known = [answers.lower, answers.upper, *answers.interval("lower"), *answers.interval("upper")]
     values = np.append(np.concatenate(known), rows.threshold or 0.0)

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from pnsight._palette import BLACK, BLUE, GREY, VERMILION
 from pnsight._typing import FloatArray
 from pnsight.errors import ModelError
-from pnsight.estimands.estimand import Ends
+from pnsight.estimands.compiled_ratio import Ends
 from pnsight.models import Model
 from pnsight.output.plots.canvas import SMALL, TEXT, canvas, plain, titled
 from pnsight.queries.bound_table import BoundTable

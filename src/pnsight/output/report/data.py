@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 SHOWN = 0.0005
 """Numbers that differ by less are the same in the three digits that are shown."""
@@ -42,12 +43,13 @@ class Data:
 
 @dataclass(frozen=True)
 class Fitted:
-    """The model: its kind, what its kind does, what it was given, and what it chose on what evidence."""
+    """The model: its kind, what that does, what it was given, what it chose on what evidence, and how it was read."""
 
     kind: str
     method: str
     parameters: Mapping[str, object]
     explained: str
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -210,6 +212,79 @@ class Benefit:
 
 
 @dataclass(frozen=True)
+class Counts:
+    """Rows of a table by arm and outcome: heads of the names and of the numbers, and the rows."""
+
+    caption: str
+    names: tuple[str, ...]
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Bounds of a quantity at each horizon, with the intervals of both ends; None for what is missing."""
+
+    ENDS: ClassVar = ("lower", "upper", "lower_low", "lower_high", "upper_low", "upper_high")
+
+    quantity: str
+    name: str
+    horizons: tuple[float, ...]
+    lower: tuple[float | None, ...]
+    upper: tuple[float | None, ...]
+    lower_low: tuple[float | None, ...]
+    lower_high: tuple[float | None, ...]
+    upper_low: tuple[float | None, ...]
+    upper_high: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class ArmChoice:
+    """The best arm for a group, ``uncertain`` or nothing; the arms it is between, and each arm's bounds."""
+
+    name: str
+    decision: str
+    between: tuple[str, ...]
+    bounds: tuple[tuple[str, float | None, float | None], ...]
+
+
+@dataclass(frozen=True)
+class ArmChoices:
+    """The best arm for everyone and each level, each compared with the reference."""
+
+    reference: str = ""
+    groups: tuple[ArmChoice, ...] = ()
+    refused: str = ""
+
+
+@dataclass(frozen=True)
+class OfStructure:
+    """What is said in the names of arms and outcomes, where there are not just two of each.
+
+    Attributes
+    ----------
+    title : of the report
+    lead : which arms are compared, and what the outcomes are
+    treat : the question whether everyone should have the arm
+    facts : rows of the table about the data
+    harm, gain : what happens to those who are harmed, and to those who are helped
+    counts : rows by arm and outcome
+    curves : of times to an event, bounds at each horizon
+    arms : of more than two arms, the best one
+    """
+
+    title: str
+    lead: str
+    treat: str
+    facts: tuple[tuple[str, str], ...]
+    harm: str
+    gain: str
+    counts: tuple[Counts, ...]
+    curves: tuple[Curve, ...]
+    arms: ArmChoices | None
+
+
+@dataclass(frozen=True)
 class Summary:
     """Everything that a report says.
 
@@ -232,6 +307,7 @@ class Summary:
     levels : everyone, then each level of each covariate by itself
     most_known : that a verdict can turn round where more is known
     turned : an example of that from this report, if there is one
+    structure : names, counts, curves and the best arm; None with two arms and two outcomes
     """
 
     title: str
@@ -265,6 +341,7 @@ class Summary:
     bounds: tuple[str, ...]
     assumed: tuple[str, ...]
     citations: tuple[str, ...]
+    structure: OfStructure | None = None
 
     def decision(self, answer: Answer) -> str:
         """The decision on a group that is shown."""

@@ -18,12 +18,12 @@ from pnsight.decisions import Decisions, Ranking
 from pnsight.diagnostics.verdict import SIGNS
 from pnsight.errors import join_names
 from pnsight.estimands.quantities import BENEFIT, find_quantity
-from pnsight.estimands.resolve import ROUNDING
+from pnsight.estimands.resolve import OK, ROUNDING
 from pnsight.output import plots
 from pnsight.output.about_answers import RESTS_ON
 from pnsight.output.plots.gains import drawn_curve, gain_name
 from pnsight.output.report import words
-from pnsight.output.report.data import Answer, Described, Gains, Groups, Summary
+from pnsight.output.report.data import Answer, Curve, Described, Gains, Groups, OfStructure, Summary
 from pnsight.queries.bound_table import BoundTable
 from pnsight.wording import capitalised
 
@@ -125,7 +125,8 @@ def _figures(summary: Summary) -> dict[str, list[str]]:
         "levels": _levels(summary, summary.levels),
         "best": _ranking(summary, summary.best, summary.threshold),
         "benefit": _ranking(summary, benefit, cost),
-        "gains": _gains(summary.gains),
+        "gains": _gains(summary.gains, summary.structure),
+        "curves": _curves(summary),
     }
     return {
         name: [plots.svg(figure, f"{name}-{k}", figure.get_suptitle()) for k, figure in enumerate(found)]
@@ -167,10 +168,36 @@ def _ranking(summary: Summary, groups: Groups, threshold: float) -> list[Figure]
     return [plots.ranking(found, None if summary.undecided else threshold, title, summary.cautious)]
 
 
-def _gains(gains: Gains) -> list[Figure]:
+def _curves(summary: Summary) -> list[Figure]:
+    """PNS and harm at each horizon."""
+    if summary.structure is None or not summary.structure.curves:
+        return []
+    curves = {curve.name: _at_horizons(curve, summary.level) for curve in summary.structure.curves}
+    title = "Everyone, until each horizon"
+    return [plots.over_time(summary.structure.curves[0].horizons, curves, title, summary.data.outcome)]
+
+
+def _at_horizons(curve: Curve, level: float | None) -> BoundTable:
+    numbers: dict[str, Any] = {name: _numbers(getattr(curve, name)) for name in Curve.ENDS[: 6 if level else 2]}
+    none = np.zeros(len(curve.horizons))
+    status = np.full(len(curve.horizons), OK)
+    queries = [f"{each:g}" for each in curve.horizons]
+    return BoundTable(
+        curve.quantity,
+        queries,
+        support_experimental=none,
+        support_observational=none,
+        status=status,
+        level=level,
+        **numbers,
+    )
+
+
+def _gains(gains: Gains, structure: OfStructure | None) -> list[Figure]:
     if len(gains.treated) < 2:
         return []
-    names = "share of the people treated", gain_name(gains.quantity, in_shares=True)
+    named = "helped,\nshare of all people" if structure else gain_name(gains.quantity, in_shares=True)
+    names = "share of the people treated", named
     return [drawn_curve(_curve(gains), "treated", names)]
 
 

@@ -17,14 +17,14 @@ from pnsight.decisions.ranking import MOST_CANDIDATES, NOBODY_KNOWN_HARMED
 from pnsight.errors import PnsightError
 from pnsight.estimands.estimand import Estimand
 from pnsight.estimands.payoffs import Payoffs
-from pnsight.estimands.quantities import BENEFIT, HARM, PN, PNS, PS, Quantity
+from pnsight.estimands.quantities import BENEFIT, EFFECT, HARM, PN, PNS, PS, TIME, Quantity
 from pnsight.estimands.resolve import ROUNDING
 from pnsight.models import Model
 from pnsight.models.response_types.config import MAX_ENUMERATED_PROFILES
 from pnsight.notes import Note
+from pnsight.output.naming import Named, named
 from pnsight.output.report import words
 from pnsight.output.report.data import SHOWN, Answer, Benefit, Doubt, Doubts, Gains, Groups, Headline, Net, Question
-from pnsight.output.wording import quantity_sentence
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import CONTRADICTED, BoundTable, plain_numbers
 from pnsight.queries.query import decode, encode
@@ -80,15 +80,10 @@ class ReportRequest:
         return self.model.capabilities.intervals
 
     def rank(self, estimand: Estimand) -> Ranking:
-        """The best groups by a lower bound.
-
-        A model that learned from all rows is not asked how many are left where counts are withheld.
-        """
-        learned = self.model.study.withheld is not None and self.model.capabilities.learns_across_profiles
-        options: dict[str, Any] = {"least_support": 0} if learned else {}
+        """The best groups by a lower bound."""
         listed = self.model.schema.n_profiles <= MAX_ENUMERATED_PROFILES
         most = MOST_CANDIDATES if listed else MOST_WIDE_CANDIDATES
-        return rank(self.model, self.top, most_candidates=most, quantity=estimand, **options)
+        return rank(self.model, self.top, most_candidates=most, quantity=estimand)
 
     def notes(self, found: tuple[Note, ...], said: tuple[Note, ...] = ()) -> tuple[str, ...]:
         """Sentences of an answer's notes, without those said before and those that the report has at its head.
@@ -105,12 +100,20 @@ class ReportRequest:
 
 def everyone(asked: ReportRequest) -> tuple[Headline, ...]:
     """The quantities that the model knows, for everyone; its own one first."""
-    others = HEADLINES if asked.model.capabilities.law else ()
+    others = _headlines(asked.model) if asked.model.capabilities.law else ()
     return tuple(_headline(asked, quantity) for quantity in dict.fromkeys((asked.estimand.quantity, *others)))
 
 
+def _headlines(model: Model) -> tuple[Quantity, ...]:
+    """What is told for everyone; with two arms and two outcomes the net effect has a line of its own."""
+    if model.structure.is_two_by_two:
+        return HEADLINES
+    return (*HEADLINES, EFFECT, TIME) if model.structure.description.horizons else (*HEADLINES, EFFECT)
+
+
 def _headline(asked: ReportRequest, quantity: Quantity) -> Headline:
-    heading = quantity.name, quantity.title, quantity.holds_for
+    words_for = named(quantity, asked.model.study, asked.estimand)
+    heading = quantity.name, quantity.title, words_for.meaning if words_for.by_name else quantity.holds_for
     try:
         table = asked.model.bounds("", asked.estimand.of_quantity(quantity))
     except PnsightError as error:
@@ -118,22 +121,22 @@ def _headline(asked: ReportRequest, quantity: Quantity) -> Headline:
     threshold = asked.threshold if quantity == asked.estimand.quantity else None
     answer = _answers(asked, table, np.ones(1), threshold)[0]
     if answer.status == CONTRADICTED:
-        return Headline(*heading, answer, "", words.CONTRADICTED, _by_trial(quantity, answer))
+        return Headline(*heading, answer, "", words.CONTRADICTED, _by_trial(words_for, answer))
     if answer.lower is None or answer.upper is None:
         return Headline(*heading, answer, "", f"no answer: it is {answer.status}")
-    return Headline(*heading, answer, quantity_sentence(quantity, answer.lower, answer.upper), "")
+    return Headline(*heading, answer, words_for.sentence(answer.lower, answer.upper), "")
 
 
-def _by_trial(quantity: Quantity, answer: Answer) -> str:
+def _by_trial(words_for: Named, answer: Answer) -> str:
     """What the experiment alone says of everyone, if it bounds the quantity."""
     if answer.trial_lower is None or answer.trial_upper is None:
         return ""
-    return words.by_trial(quantity_sentence(quantity, answer.trial_lower, answer.trial_upper))
+    return words.by_trial(words_for.sentence(answer.trial_lower, answer.trial_upper))
 
 
 def net(asked: ReportRequest) -> Net:
     """How many respond if all are treated and if none is; by the experiment alone where the tables contradict it."""
-    if not asked.model.capabilities.law:
+    if not asked.model.capabilities.law or not asked.model.structure.is_two_by_two:
         return Net()
     if not asked.model.contradicted(encode(asked.model.schema, None))[0]:
         return _net(asked.model, asked.estimand)
@@ -154,7 +157,7 @@ def _net(model: Model, estimand: Estimand) -> Net:
 def levels(asked: ReportRequest) -> Groups:
     """Everyone, then each level of each covariate by itself, with its decision."""
     schema = asked.model.schema
-    codes = _one_level(schema)
+    codes = one_level_each(schema)
     try:
         share = asked.model.shares(codes)
         kept = np.sort(np.argsort(-share, kind="stable")[: MOST_LEVELS + 1])
@@ -168,7 +171,7 @@ def levels(asked: ReportRequest) -> Groups:
     return Groups(asked.quantity, _answers(asked, table, share[kept], asked.threshold), notes)
 
 
-def _one_level(schema: Schema) -> Codes:
+def one_level_each(schema: Schema) -> Codes:
     """Everyone, then each level of each covariate, shape (1 + levels, covariates)."""
     places = [(j, level) for j, levels in enumerate(schema.shape) for level in range(levels)]
     codes = np.full((1 + len(places), len(schema.names)), OPEN, dtype=np.int32)

@@ -8,6 +8,7 @@ from typing import Any
 
 from pnsight._progress import Progress, no_progress
 from pnsight._text import in_utf8
+from pnsight._typing import FloatArray
 from pnsight._version import __version__
 from pnsight.data.schema import Covariate
 from pnsight.data.study import Study
@@ -17,6 +18,7 @@ from pnsight.errors import OutputError, PnsightError, QueryError
 from pnsight.estimands.estimand import Estimand, EstimandLike
 from pnsight.estimands.payoffs import Payoffs, PayoffsLike
 from pnsight.estimands.quantities import PNS
+from pnsight.estimands.usual_question import usual_question
 from pnsight.models import Model
 from pnsight.models.suppression import suppress
 from pnsight.notes import Note
@@ -24,6 +26,7 @@ from pnsight.output.about_answers import FEW_ROWS, people_averaged
 from pnsight.output.report import sections, words
 from pnsight.output.report.data import Checked, Data, Described, Fitted, Part, Summary
 from pnsight.output.report.date import today
+from pnsight.output.report.structure import of_structure
 from pnsight.output.tables_verdict import TablesVerdict
 
 TOP = 10
@@ -54,6 +57,7 @@ def summarise(
     quantity: EstimandLike = None,
     trial_alone: bool = False,
     cautious: bool = True,
+    **options: Any,
 ) -> Summary:
     """All that a report says.
 
@@ -72,7 +76,8 @@ def summarise(
     title
         Of the report; by default it asks who responds because of the treatment.
     min_cell
-        Withhold counts from 1 to below this, as `pnsight.suppress` does. The tables are checked before.
+        Withhold counts of people from 1 to below this, as `pnsight.suppress` does: the model is fitted again to what is
+        left, unless it withholds as many already, and the report is on that.
     progress
         Told which part is at work.
     made
@@ -85,6 +90,9 @@ def summarise(
     cautious
         Whether decisions need the whole interval of the bound to agree, where the model gives intervals; otherwise they
         go by the bounds alone.
+    options
+        ``contrast``, ``horizon`` and ``among``, as `Estimand.parse` takes them; by default the last arm is compared
+        with the first, at the last horizon.
 
     Returns
     -------
@@ -94,14 +102,14 @@ def summarise(
         raise QueryError(f"a cost of {cost:g} is given, but no payoffs; say what treating people is worth (payoffs=).")
     if title is not None and not in_utf8(title):
         raise OutputError(f"the title {title!r} is not in UTF-8; give one that is.")
-    day = made or today()
-    shown = model if min_cell is None else suppress(model, min_cell)
-    estimand = shown.estimand(quantity or default_quantity(model), level=level, trial_alone=trial_alone)
-    alone = estimand.trial_alone and model.study.observational is not None
-    shown, model = (answering_model(each, estimand) for each in (shown, model))
+    day, read_notes = made or today(), tuple(map(str, model.read_notes))
+    protected = model if min_cell is None else suppress(model, min_cell, progress)
+    estimand = _question(protected, quantity, level=level, trial_alone=trial_alone, **options)
+    alone = estimand.trial_alone and protected.study.observational is not None
+    shown = answering_model(protected, estimand)
     estimand = replace(estimand, trial_alone=False)
     progress(0, len(STAGES), STAGES[0])
-    checked, undecided = _checked(model)
+    checked, undecided = _checked(shown)
     careful = cautious and shown.capabilities.intervals
     asked = sections.ReportRequest(shown, estimand, threshold, top, careful, decides=not undecided)
 
@@ -115,9 +123,10 @@ def summarise(
     doubts = sections.doubts(stage(5), levels)
     gains = sections.gains(stage(6), everyone[0])
     benefit = None if payoffs is None else sections.benefit(asked, Payoffs.of(payoffs), cost or 0.0)
+    structure = of_structure(asked)
     progress(len(STAGES), len(STAGES), "")
     return Summary(
-        title=title or f"Who responds because of {shown.study.treatment}?",
+        title=title or (structure.title if structure else f"Who responds because of {shown.study.treatment}?"),
         version=__version__,
         made=day.isoformat(),
         quantity=asked.quantity,
@@ -133,7 +142,7 @@ def summarise(
         trial_alone=alone,
         caveats=tuple(map(str, shown.caveats)),
         data=_data(shown.study),
-        model=Fitted(shown.name, shown.method, dict(shown.parameters()), shown.explain()),
+        model=Fitted(shown.name, shown.method, dict(shown.parameters()), shown.explain(), read_notes),
         check=checked,
         everyone=everyone,
         net=sections.net(asked),
@@ -145,9 +154,10 @@ def summarise(
         doubts=doubts,
         gains=gains,
         benefit=benefit,
-        bounds=(words.BOUNDS, *_from_the_experiment(shown, alone)),
-        assumed=words.ASSUMED,
+        bounds=(words.BOUNDS_OF_TYPES if structure else words.BOUNDS, *_from_the_experiment(shown, alone)),
+        assumed=words.assumed(shown.structure),
         citations=words.CITATIONS,
+        structure=structure,
     )
 
 
@@ -161,10 +171,17 @@ def default_quantity(model: Model) -> str:
     return PNS.name if model.capabilities.law else model.quantity
 
 
+def _question(model: Model, quantity: EstimandLike, **options: Any) -> Estimand:
+    """What the report ranks and decides on, of arms and at a horizon that are usual unless they are given."""
+    wanted = Estimand.parse(quantity or default_quantity(model), **options)
+    return model.estimand(usual_question(model.structure, wanted))
+
+
 def _data(study: Study) -> Data:
+    rows = study.table_rows if study.partly_observed else (study.experimental.sum(), _sum(study.observational))
     return Data(
-        experimental_rows=float(study.experimental.sum()),
-        observational_rows=None if study.observational is None else float(study.observational.sum()),
+        experimental_rows=float(rows[0]),
+        observational_rows=None if study.observational is None else float(rows[1]),
         profiles=len(study.profiles),
         treatment=study.treatment,
         treated=study.treated,
@@ -174,8 +191,12 @@ def _data(study: Study) -> Data:
         dropped={str(reason): rows for reason, rows in study.dropped.items()},
         ignored=study.ignored,
         notes=tuple(map(str, study.notes)),
-        withheld="" if study.withheld is None else str(study.withheld.note),
+        withheld="" if study.withheld is None else str(study.withheld.notes[0]),
     )
+
+
+def _sum(counts: FloatArray | None) -> float:
+    return 0.0 if counts is None else float(counts.sum())
 
 
 def _described(covariate: Covariate) -> Described:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pnsight._text import number_of
 from pnsight._version import __version__
+from pnsight.data.noncompliance import KIND as NONCOMPLIANCE
+from pnsight.data.structure import Structure
 from pnsight.output.wording import share
 
 BOUNDS = (
@@ -13,6 +15,15 @@ BOUNDS = (
     "of its members can tighten them: bounds on each profile, averaged, are never wider. That is what pnsight query "
     "--refine covariates gives, and what a budget is reckoned with. The gap between the bounds stays however many rows "
     "there are; an interval around a bound is what more rows would tell."
+)
+BOUNDS_OF_TYPES = (
+    "Nobody is seen under two arms, so the share of people for whom one of them makes the difference cannot be "
+    "counted. The tables together confine it. Every person is of one response type: what they choose, and what they "
+    "would have under each arm. The bounds of a group are the tightest that follow from the shares that the tables "
+    "show for the group as a whole: the least and the largest share of such types that fits them. The covariates of "
+    "its members can tighten them: that is what pnsight query --refine covariates gives, and what a budget is reckoned "
+    "with. The gap between the bounds stays however many rows there are; an interval around a bound is what more rows "
+    "would tell."
 )
 EXPERIMENT_ALONE = (
     "There is no observational table, so the bounds come from the experiment alone. They are wider, and there are none "
@@ -37,6 +48,16 @@ ASSUMED = (
 )
 """What the answers take for granted."""
 
+ASSIGNED = (
+    "What people were assigned in the experimental table was randomised, in each profile, and matters only through "
+    "what they take.",
+    *ASSUMED[1:],
+)
+CENSORED = (
+    "People who were followed for a shorter time are, given their covariates and their arm, no different from others: "
+    "when they were last seen says nothing about when their event comes."
+)
+
 CITATIONS = (
     f"The pnsight authors. pnsight, version {__version__}: bounds on the probability of necessity and sufficiency, and "
     "its relatives, for every subpopulation. Software, Apache-2.0.",
@@ -55,6 +76,13 @@ SAME_NET = (
     "Net of those harmed, the gain is the same as the gain at least: in no profile do the tables show that anybody is "
     "harmed, so there is nothing to subtract."
 )
+
+
+def assumed(structure: Structure) -> tuple[str, ...]:
+    """What the answers take for granted about a structure."""
+    described = structure.description
+    found = ASSIGNED if described.kind == NONCOMPLIANCE else ASSUMED
+    return (*found, CENSORED) if described.horizons else found
 
 
 def about_threshold(threshold: float) -> str:

@@ -308,5 +308,7 @@ function live(form) {
 
 shareable();
 document.addEventListener("change", (event) => event.target.id === "quantity" && tellMeaning());
+// Which arms are compared is in the words of the whole page.
+document.addEventListener("change", (event) => event.target.dataset.afresh !== undefined && event.target.form.submit());
 if (page("#explore")) explore(page("#explore"));
 document.querySelectorAll("form[data-live]").forEach(live);

@@ -18,6 +18,7 @@ from pnsight.queries.bound_table import CONTRADICTED, BoundTable
 from pnsight.web.bounds_chart import Bar, drawn
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import State
+from pnsight.web.views.beside import Beside, beside
 from pnsight.web.views.describe_question import asked, confidence, population_words, told_beside
 from pnsight.web.views.format import NOTHING, number
 from pnsight.web.views.small_counts import caveat, share_words
@@ -79,6 +80,7 @@ class Answer:
     notes: Sequence[str]
     asked: Sequence[str]
     address: str
+    beside: Beside | None
 
 
 def answer(explorer: Explorer, state: State) -> Answer:
@@ -114,6 +116,7 @@ def answer(explorer: Explorer, state: State) -> Answer:
         sentences(told_beside(explorer, found.answers.notes), "page"),
         asked(explorer, state.options),
         explorer.reader.write(state),
+        beside(explorer, state) if status == OK else None,
     )
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from pnsight.data.study import Study
+from pnsight.estimands.estimand import Estimand
 from pnsight.estimands.payoffs import Payoffs
 from pnsight.notes import Note
 from pnsight.output.about_answers import people_averaged
+from pnsight.output.naming import arm_names, named
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import Options
 from pnsight.web.words import assumption_words
@@ -21,7 +24,12 @@ def asked(explorer: Explorer, options: Options) -> tuple[str, ...]:
     """The quantity and what it means, the threshold, and every option that holds, in sentences."""
     estimand, quantity = options.estimand, options.estimand.quantity
     must_reach = "Cost per person" if quantity.has_payoffs else "Threshold"
-    said = [f"{quantity.label}: {quantity.meaning}", f"{must_reach}: {options.reach:g}."]
+    study = explorer.model.study
+    said = [
+        f"{quantity.label}: {named(quantity, study, estimand).meaning}",
+        *compared(study, estimand),
+        f"{must_reach}: {options.reach:g}.",
+    ]
     if estimand.payoffs:
         said.append(f"{_payoffs(estimand.payoffs)}.")
     if explorer.ability.intervals:
@@ -33,6 +41,14 @@ def asked(explorer: Explorer, options: Options) -> tuple[str, ...]:
     if estimand.trial_alone:
         said.append("From the trial alone.")
     return tuple(said)
+
+
+def compared(study: Study, estimand: Estimand) -> list[str]:
+    """What treating means, where there are not just two arms and two outcomes."""
+    if estimand.is_statement or (study.structure.is_two_by_two and estimand.contrast is None):
+        return []
+    arm, other = arm_names(study, estimand)
+    return [f"To treat means {arm} in place of {other}."]
 
 
 def population_words(explorer: Explorer, options: Options) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +20,6 @@ from pnsight.web.words import Sign, sign_of
 
 _ENDS = ("lower", "upper")
 _ROWS = ("support_experimental", "support_observational")
-_EQUALS = re.compile(r"\s*=\s*")
 
 
 @dataclass(frozen=True)
@@ -107,7 +105,7 @@ def interval(columns: Mapping[str, Sequence[Any]], end: str, row: int) -> str:
 
 
 def _closed_up(text: str) -> str:
-    return _EQUALS.sub("=", text.casefold())
+    return "=".join(part.strip() for part in text.casefold().split("="))
 
 
 def _or_nan(value: float | None) -> float:

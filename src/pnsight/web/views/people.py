@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pnsight._text import count_text, number_of
+from pnsight._text import count_text, csv_text, number_of
 from pnsight.decisions import Decisions
 from pnsight.estimands.quantities import find_quantity
 from pnsight.estimands.resolve import OK
@@ -16,7 +16,7 @@ from pnsight.notes import Note, sentences
 from pnsight.output.about_answers import RESTS_ON
 from pnsight.queries.bound_table import EXTRAPOLATED, BoundTable
 from pnsight.web.explorer import Explorer
-from pnsight.web.people import People
+from pnsight.web.people import People, decide_about
 from pnsight.web.state import Options
 from pnsight.web.views.describe_question import confidence, population_words, told_beside
 from pnsight.web.views.format import NOTHING, number
@@ -51,6 +51,16 @@ class Result:
     answered: Sequence[str]
     rows: Sequence[Row]
     more: str
+
+
+def show_decisions(explorer: Explorer, content: bytes, options: Options) -> Result:
+    """Decide about a table, and show the first rows."""
+    return result(explorer, decide_about(explorer, content, options), options)
+
+
+def write_decisions(explorer: Explorer, content: bytes, options: Options) -> bytes:
+    """Decide about a table, and write all rows as CSV."""
+    return csv_text(decide_about(explorer, content, options).columns).encode()
 
 
 def result(explorer: Explorer, found: People, options: Options) -> Result:

@@ -1,0 +1,134 @@
+"""Tables in which few people are rare, to be published without them, and other tables that must then look the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas
+
+import pnsight
+from pnsight.data.small_cells import withheld_profiles
+
+Tables = tuple[pandas.DataFrame, pandas.DataFrame | None]
+
+TOWNS = ("Aix", "Brest", "Cluny", "Dolancourt", "Ezewold")
+RARE = ("Dolancourt", "Ezewold")
+OTHER_RARE = ("Foswinkel", "Gaptelen")
+"""Towns of a handful of people, and what they are called in tables that must look the same without them."""
+
+SHARES = (0.5, 0.37, 0.1, 0.02, 0.01)
+COVARIATES = ("town", "sex", "old")
+
+WAYS: dict[str, dict[str, Any]] = {
+    "unweighted": {},
+    "survey weights": {"survey_weight": "w"},
+    "weights that count": {"weight": "n"},
+    "clusters": {"cluster": "home"},
+    "all at once": {"survey_weight": "w", "cluster": "home", "assignment": "p"},
+}
+"""How rows are weighed, as options of `read_study`."""
+
+
+def rare_tables(seed: int, rows: int = 800, alone: bool = False) -> Tables:
+    """An experimental and an observational table of towns, two of which have a handful of people."""
+    rng = np.random.default_rng(seed)
+    return _table(rng, rows, randomised=True), None if alone else _table(rng, 2 * rows, randomised=False)
+
+
+def _table(rng: np.random.Generator, rows: int, randomised: bool) -> pandas.DataFrame:
+    town = rng.choice(len(TOWNS), rows, p=SHARES)
+    sex, old = rng.integers(0, 2, rows), rng.random(rows) < 0.3
+    chosen = 0.5 if randomised else 0.3 + 0.3 * sex
+    x = rng.random(rows) < chosen
+    y = rng.random(rows) < 0.25 + 0.25 * x + 0.15 * old - 0.05 * town
+    return pandas.DataFrame(
+        {
+            "town": np.array(TOWNS)[town],
+            "sex": np.array(["female", "male"])[sex],
+            "old": np.where(old, "yes", "no"),
+            "x": x.astype(int),
+            "y": y.astype(int),
+            "w": np.round(rng.gamma(2.0, 1.0, rows) + 0.1, 3),
+            "n": rng.integers(12, 39, rows),
+            "home": rng.integers(0, rows // 2, rows),
+            "p": rng.choice([0.4, 0.5, 0.6], rows),
+        }
+    )
+
+
+def read(tables: Tables, **how: Any) -> pnsight.Study:
+    """The study of tables."""
+    return pnsight.read_study(*tables, treatment="x", outcome="y", covariates=COVARIATES, **how)
+
+
+@dataclass(frozen=True)
+class RowsByFate:
+    """Rows of a table that are shown, and those that are withheld."""
+
+    shown: pandas.DataFrame
+    withheld: pandas.DataFrame
+
+
+def by_fate(tables: Tables, min_cell: int, **how: Any) -> list[RowsByFate]:
+    """Rows of each table that are shown and withheld, recounted from the table itself."""
+    study = read(tables, **how)
+    people, found = study.people, []
+    for name, table in zip(study.structure.tables, tables, strict=False):
+        assert table is not None
+        hidden = withheld_profiles(people[:, study.structure.columns_of(name)], people.sum(axis=1), min_cell)
+        gone = {_labels(study, profile) for profile in study.profiles[hidden]}
+        out = np.array([row in gone for row in table[list(COVARIATES)].itertuples(index=False, name=None)], dtype=bool)
+        found.append(RowsByFate(table[~out], table[out]))
+    return found
+
+
+def _labels(study: pnsight.Study, profile: np.ndarray) -> tuple[str, ...]:
+    return tuple(one.levels[code] for one, code in zip(study.schema.covariates, profile, strict=True))
+
+
+def without_withheld(tables: Tables, min_cell: int, **how: Any) -> Tables:
+    """The tables as they are if the withheld rows had never been in them."""
+    shown = [fate.shown for fate in by_fate(tables, min_cell, **how)]
+    return shown[0], shown[1] if len(shown) > 1 else None
+
+
+def refilled(tables: Tables, min_cell: int, seed: int, **how: Any) -> Tables:
+    """Other tables, the same but in the rows that are withheld.
+
+    Who of them is treated and who responds, what they weigh and whom they live with change places, one is gone, and
+    rare towns have other names.
+    """
+    rng, found = np.random.default_rng(seed), []
+    for fate in by_fate(tables, min_cell, **how):
+        other = fate.withheld.reset_index(drop=True)
+        for columns in (["town", "sex", "old"], ["x", "y"], ["w", "p"], ["n"], ["home"]):
+            some = rng.permutation(len(other))[: len(other) // 8]  # few enough that no cell becomes large
+            other.loc[some, columns] = other.loc[rng.permutation(some), columns].to_numpy()
+        other["w"] = np.round(other["w"] * rng.uniform(0.5, 2.0, len(other)), 3)
+        other["town"] = other["town"].replace(dict(zip(RARE, OTHER_RARE, strict=True)))
+        other = other.drop(index=rng.integers(len(other)))
+        found.append(pandas.concat([fate.shown, other.sample(frac=1, random_state=seed)], ignore_index=True))
+    return found[0], found[1] if len(found) > 1 else None
+
+
+def twins(seed: int, min_cell: int, rows: int = 800, alone: bool = False, **how: Any) -> tuple[Tables, Tables]:
+    """Two pairs of tables with different small cells, of which the same is left without them."""
+    tables = rare_tables(seed, rows, alone)
+    for attempt in range(1000):
+        other = refilled(tables, min_cell, 1000 * seed + attempt, **how)
+        if same_left(tables, other, min_cell, **how):
+            return tables, other
+    raise AssertionError("no other tables leave the same")
+
+
+def same_left(first: Tables, second: Tables, min_cell: int, **how: Any) -> bool:
+    """Whether the same rows are left of both, and about as many withheld."""
+    one, two = (pnsight.suppress(read(tables, **how), min_cell) for tables in (first, second))
+    return (
+        one.withheld == two.withheld
+        and one.schema == two.schema
+        and np.array_equal(one.profiles, two.profiles)
+        and np.array_equal(one.counts, two.counts)
+    )

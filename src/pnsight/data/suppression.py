@@ -1,0 +1,225 @@
+"""Suppression: the study of the same tables without the people who are in small cells.
+
+What is published is computed from this study alone, and this study is what reading the tables without the rows of the
+withheld profiles gives: counts, weights over their mean, what rows are worth, folds and levels. So whoever knows all
+that is published, and how, knows nothing of those rows but about how many there are and that they are not here. See the
+page "Disclosure" of the documentation for what that promises, and what not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pnsight._typing import BoolArray, FloatArray, IndexArray
+from pnsight.data.attrition import TableAttrition
+from pnsight.data.counted_rows import count_rows
+from pnsight.data.sampled_rows import INDEPENDENT, SampledRows, row_weights
+from pnsight.data.schema import OTHER, Codes, Covariate, Schema
+from pnsight.data.small_cells import withheld_profiles
+from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL
+from pnsight.data.study import Study, Withheld
+from pnsight.errors import QueryError
+from pnsight.notes import Note
+
+_HARMLESS = ("rows_counted_once", "rows_independent", "coded_differently", "rows_reweighted", "fewer_bands")
+"""Notes about columns that say nothing about single people; a kind that is not named here is not published."""
+
+
+def suppress_study(study: Study, min_cell: int) -> Study:
+    """The study without the people of profiles that have a count from 1 to below `min_cell`.
+
+    Parameters
+    ----------
+    study
+        The tables.
+    min_cell
+        Smallest number of people that may be shown, at least 2.
+
+    Returns
+    -------
+    The study of the rows that are left; the same study where small counts were already withheld.
+
+    Raises
+    ------
+    QueryError
+        If the limit makes no sense, or is higher than that of a study whose small counts are already withheld.
+    """
+    _check_limit(min_cell)
+    if study.withheld is not None:
+        _check_not_raised(study.withheld, min_cell)
+        return study
+    _check_whole_cells(study)
+    if study.design is not None and study.sampled is None:
+        raise QueryError(
+            "how many people are behind the weighted counts of this study is not known, so small ones cannot be "
+            "withheld; read the tables again."
+        )
+    all_people, structure = study.people, study.structure
+    people = {table: all_people[:, structure.columns_of(table)] for table in structure.tables}
+    sizes = np.asarray(all_people.sum(axis=1))
+    hidden = {table: withheld_profiles(found, sizes, min_cell) for table, found in people.items()}
+    left = _without(study, hidden)
+    design = None if left.design is None else left.design.without_small_counts(min_cell)
+    return replace(
+        left,
+        treatment=study.treatment,
+        outcome=study.outcome,
+        treated=study.treated,
+        success=study.success,
+        ignored=study.ignored,
+        dropped=_dropped(study, min_cell),
+        attrition=_attrition(study, min_cell),
+        notes=(*_notes(study, left.schema), *(() if design is None else design.notes)),
+        design=design,
+        withheld=_record(people, hidden, min_cell),
+        sampled=None,
+    )
+
+
+def _check_limit(min_cell: int) -> None:
+    if isinstance(min_cell, bool) or not isinstance(min_cell, int | np.integer) or min_cell < 2:
+        raise QueryError(f"the smallest count to show is {min_cell!r}; give a whole number of at least 2, such as 10.")
+
+
+def _check_whole_cells(study: Study) -> None:
+    if study.structure.sets:
+        raise QueryError(
+            "counts of rows without an outcome, or that were censored, cannot be withheld; leave --min-cell out, or "
+            "read the tables with --missing-outcome drop."
+        )
+
+
+def _check_not_raised(withheld: Withheld, min_cell: int) -> None:
+    if min_cell > withheld.min_cell:
+        raise QueryError(
+            f"counts below {min_cell} are to be withheld, but here those below {withheld.min_cell} already are, and "
+            "what is left does not tell who else would have to be; start from the tables, or from the model that was "
+            "fitted to all of them."
+        )
+
+
+# --- rows that are left ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Renumbering:
+    """Profiles and levels that are left.
+
+    Attributes
+    ----------
+    schema : covariates without levels that nobody is left at; bands have their names from edges and stay
+    profiles : shape (profiles left, covariates)
+    place : shape (profiles before,)
+        The number of each profile that is left, among those left.
+    kept : shape (profiles before,)
+    """
+
+    schema: Schema
+    profiles: Codes
+    place: IndexArray
+    kept: BoolArray
+
+
+def _without(study: Study, hidden: Mapping[str, BoolArray]) -> Study:
+    """The study of rows whose profile is not withheld from their table, by masks of shape (profiles,)."""
+    shown = study.counts.copy()
+    for table, gone in hidden.items():
+        shown[gone, study.structure.columns_of(table)] = 0
+    left = _renumbered(study, np.asarray(shown.any(axis=1)))
+    if study.sampled is None:
+        return Study(left.schema, left.profiles, shown[left.kept], study.structure)
+    rows = {table: found.take(~hidden[table][found.profile]) for table, found in study.sampled.items()}
+    renewed = {
+        table: replace(found, weight=row_weights(found.survey, found.propensity, found.rows)).with_profiles(left.place)
+        for table, found in rows.items()
+        if len(found.rows)
+    }
+    return count_rows(left.schema, study.structure, left.profiles, _number_clusters(renewed))
+
+
+def _renumbered(study: Study, kept: BoolArray) -> _Renumbering:
+    codes = study.profiles[kept]
+    covariates, columns = [], []
+    for covariate, column in zip(study.schema.covariates, codes.T, strict=True):
+        present = np.isin(np.arange(len(covariate.levels)), column)
+        present[: len(covariate.edges or (0,)) - 1] = True
+        levels = tuple(level for level, here in zip(covariate.levels, present, strict=True) if here)
+        covariates.append(Covariate(covariate.name, levels, covariate.edges))
+        columns.append((np.cumsum(present) - 1)[column])
+    profiles = np.array(columns, dtype=np.int32).T.reshape(codes.shape)
+    return _Renumbering(Schema(tuple(covariates)), profiles, np.cumsum(kept) - 1, kept)
+
+
+def _number_clusters(tables: Mapping[str, SampledRows]) -> dict[str, SampledRows]:
+    """Clusters of all tables together without gaps, in the order that they had."""
+    found = np.unique(np.concatenate([rows.cluster for rows in tables.values()] or [np.empty(0, np.intp)]))
+    found = found[found != INDEPENDENT]
+    return {
+        table: replace(
+            rows, cluster=np.where(rows.independent, INDEPENDENT, np.searchsorted(found, rows.cluster)).astype(np.intp)
+        )
+        for table, rows in tables.items()
+    }
+
+
+# --- what is said about them ----------------------------------------------------------------------------
+
+
+def _record(people: Mapping[str, FloatArray], hidden: Mapping[str, BoolArray], min_cell: int) -> Withheld:
+    """About how many people were taken out of each table, and how many are left."""
+    gone, left = (
+        {table: float(found[hidden[table] == out].sum()) for table, found in people.items()} for out in (True, False)
+    )
+    about = {table: max(_about(rows, min_cell), float(min_cell)) if rows else 0.0 for table, rows in gone.items()}
+    rows, rest = ((of.get(EXPERIMENTAL, 0.0), of.get(OBSERVATIONAL, 0.0)) for of in (about, left))
+    return Withheld(int(min_cell), rows, rest)
+
+
+def _about(rows: float, min_cell: int) -> float:
+    """A number of people as a multiple of the limit."""
+    return float(min_cell * round(rows / min_cell))
+
+
+def _rows_are_people(study: Study) -> bool:
+    return study.sampled is None or all(rows.rows_are_people for rows in study.sampled.values())
+
+
+def _dropped(study: Study, min_cell: int) -> dict[Note, float]:
+    """Rows left out while counting, if they are people, and not few; without the columns that they lack."""
+    if not _rows_are_people(study):
+        return {}
+    return {
+        Note(reason.kind, {**reason.values, **({"covariates": ()} if "covariates" in reason.values else {})}): rows
+        for reason, rows in study.dropped.items()
+        if rows >= min_cell
+    }
+
+
+def _attrition(study: Study, min_cell: int) -> tuple[TableAttrition, ...] | None:
+    """About how many outcomes of either arm are missing, if rows are people, and not few; not by level."""
+    if study.attrition is None or not _rows_are_people(study):
+        return None
+    if any(one.worth != 1 or one.arm_worth != (1.0, 1.0) for one in study.attrition):
+        return None  # what clusters are worth rests on all rows
+    return tuple(_coarse(one, min_cell) for one in study.attrition)
+
+
+def _coarse(found: TableAttrition, min_cell: int) -> TableAttrition:
+    rows, missing = (
+        (_about(treated, min_cell), _about(untreated, min_cell)) for treated, untreated in (found.rows, found.missing)
+    )
+    return TableAttrition(found.table, rows, missing)
+
+
+def _notes(study: Study, left: Schema) -> tuple[Note, ...]:
+    """What the notes say about columns, and about the levels that are left."""
+    found = [note for note in study.notes if note.kind in _HARMLESS]
+    for before, covariate in zip(study.schema.covariates, left.covariates, strict=True):
+        if before.rare_levels and OTHER in covariate.levels:
+            found.append(Note("rare_levels_merged", {"covariate": covariate.name, "levels": ()}))
+        if len(covariate.levels) == 1:
+            found.append(Note("single_level", {"covariate": covariate.name, "level": covariate.levels[0]}))
+    return tuple(found)

@@ -1,0 +1,105 @@
+"""What the JSON interface answers, as plain data: computed where there is room for it, in a worker or not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pnsight._text import as_records
+from pnsight._version import __version__
+from pnsight.decisions import Questions
+from pnsight.decisions import ask as ask_model
+from pnsight.estimands.estimand import Estimand
+from pnsight.notes import Note, sentences
+from pnsight.output.about_answers import people_averaged
+from pnsight.queries.query import encode
+from pnsight.web.api_fields import AskAddress, Asked, AskRequest, RankRequest, Ruled
+from pnsight.web.api_structures import decide_arms, described
+from pnsight.web.explorer import Explorer
+
+
+def model(explorer: Explorer) -> dict[str, Any]:
+    """What the model is, and the study behind it."""
+    model, study = explorer.model, explorer.model.study
+    experimental, observational = study.table_rows
+    return {
+        "model": model.name,
+        "pnsight_version": __version__,
+        "quantity": model.quantity,
+        "quantities": [name for name in explorer.ability.quantities if name not in explorer.ability.refused],
+        "intervals": explorer.ability.intervals,
+        "treatment": study.treatment,
+        "outcome": study.outcome,
+        "structure": described(model.structure),
+        "rows_experimental": experimental,
+        "rows_observational": None if study.observational is None else observational,
+        "covariates": [{"name": each.name, "levels": list(each.levels)} for each in study.schema.covariates],
+        "warnings": sentences(model.warnings),
+        "notes": sentences([*study.notes, *model.caveats]),
+        "verdict": explorer.verdict.words,
+    }
+
+
+def _about(explorer: Explorer, estimand: Estimand, notes: Sequence[Note]) -> dict[str, Any]:
+    """Whose people answers are about, what to be warned of, and the notes that are no warnings of the model."""
+    warnings = explorer.answering(estimand).warnings
+    return {
+        "population": people_averaged(explorer.model, estimand),
+        "warnings": sentences(warnings),
+        "notes": sentences([note for note in notes if note not in warnings]),
+    }
+
+
+def bounds(explorer: Explorer, queries: list[Any], asked: Asked) -> dict[str, Any]:
+    """Bounds, one a query."""
+    estimand = asked.estimand(explorer.model)
+    found = explorer.bounds(encode(explorer.schema, queries), estimand)
+    return {
+        **_about(explorer, estimand, found.notes),
+        "quantity": found.quantity,
+        "level": found.level,
+        "answers": as_records(found.columns()),
+    }
+
+
+def decide(explorer: Explorer, queries: list[Any], asked: Ruled) -> dict[str, Any]:
+    """Decisions, one a query."""
+    found, estimand, answers = decide_arms(explorer, encode(explorer.schema, queries), asked)
+    return {
+        **_about(explorer, estimand, found.notes),
+        "quantity": answers.quantity,
+        "level": answers.level,
+        "threshold": found.threshold,
+        "cautious": found.cautious,
+        "decisions": as_records(found.columns()),
+    }
+
+
+def ask(explorer: Explorer, asked: AskRequest | AskAddress) -> dict[str, Any]:
+    """What knowing one more covariate would change."""
+    model = explorer.model
+    estimand = asked.estimand(model)
+    found: Questions = ask_model(model, asked.query, asked.threshold, asked.cautious, estimand, asked.extrapolate)
+    return {
+        **_about(explorer, estimand, found.now.notes),
+        "threshold": found.now.threshold,
+        "cautious": found.now.cautious,
+        "advice": str(found.advice),
+        "now": as_records(found.now.columns())[0],
+        "questions": as_records(found.columns()),
+        "levels": as_records(found.by_level()),
+    }
+
+
+def rank(explorer: Explorer, asked: RankRequest) -> dict[str, Any]:
+    """The groups that stand out."""
+    limits = {name: getattr(asked, name) for name in ("margin", "least_share", "least_support")}
+    estimand = asked.estimand(explorer.model)
+    found = explorer.ranking(asked.by, estimand, asked.top, **limits)
+    return {
+        **_about(explorer, estimand, found.notes),
+        "quantity": found.answers.quantity,
+        "by": found.by,
+        "overestimated": found.overestimated,
+        "groups": as_records(found.columns()),
+    }

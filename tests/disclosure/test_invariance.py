@@ -1,0 +1,129 @@
+"""Tables that differ in nothing but what is withheld publish the same, to the last byte, in every output there is.
+
+This is the strongest of the tests of disclosure: whatever anybody computes from what is published is the same for both,
+so it can tell nothing about what differs. Outputs are registered in `published_outputs`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from published_outputs import FOLDER, OUTPUTS, Published
+from rare_people import OTHER_RARE, RARE, WAYS, Tables, read, twins
+
+import pnsight
+from pnsight.output.report import as_plain, render, summarise
+from quick_config import QUICK
+
+MIN_CELL = 10
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kind of model, and of tables."""
+
+    model: Callable[[], pnsight.Model]
+    how: dict[str, Any] = field(default_factory=dict)
+    rows: int = 800
+    alone: bool = False
+
+    def tables(self) -> tuple[Tables, Tables]:
+        """Two pairs of tables."""
+        return twins(1, MIN_CELL, self.rows, self.alone, **self.how)
+
+
+def _response_types() -> pnsight.Model:
+    return pnsight.ResponseTypeModel(config=QUICK)
+
+
+CASES = {
+    **{f"plug-in, {way}": Case(pnsight.PlugIn, how) for way, how in WAYS.items()},
+    "plug-in by profiles": Case(lambda: pnsight.PlugIn(mix="profiles")),
+    "plug-in, rare levels merged": Case(pnsight.PlugIn, {"merge_rare": 80}),
+    "plug-in of the experiment alone": Case(pnsight.PlugIn, rows=1600, alone=True),
+    "response types": Case(_response_types),
+    "response types, all at once": Case(_response_types, WAYS["all at once"]),
+    "mask-mlp": Case(lambda: pnsight.MaskMLP(epochs=2, min_rows=30, validation="queries"), rows=4000),
+}
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory) -> Callable[[str], tuple[Published, Published]]:
+    """Models of both pairs of tables, fitted to all rows, and handed on without small counts."""
+
+    @cache
+    def make(name: str) -> tuple[Published, Published]:
+        case = CASES[name]
+        first, second = (_hand_on(case, tables, tmp_path_factory.mktemp("place")) for tables in case.tables())
+        return first, second
+
+    return make
+
+
+def _hand_on(case: Case, tables: Tables, place: Path) -> Published:
+    pnsight.save(case.model().fit(read(tables, **case.how)), place / "private")
+    pnsight.save(pnsight.suppress(pnsight.load(place / "private"), MIN_CELL), place / FOLDER)
+    return Published(place)
+
+
+@pytest.fixture(autouse=True)
+def _one_day(monkeypatch):
+    """Reports are made on the same day, also when a test runs past midnight."""
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1767225600")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_withheld_makes_no_difference_to_any_output(case, published):
+    first, second = published(case)
+    before = [pnsight.load(each.place / "private").study for each in (first, second)]
+    assert before[0].schema != before[1].schema or case.endswith("merged")
+    assert [name for name in OUTPUTS if first.give(name) != second.give(name)] == []
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_no_rare_level_is_named_in_any_output(case, published):
+    for each in published(case):
+        for name in OUTPUTS:
+            assert [rare for rare in (*RARE, *OTHER_RARE) if rare.encode() in each.give(name)] == [], name
+
+
+@pytest.mark.parametrize("case", ["plug-in, unweighted", "plug-in, all at once"])
+def test_a_report_that_withholds_is_the_report_on_what_is_handed_on(case, published):
+    for each in published(case):
+        direct = summarise(pnsight.load(each.place / "private"), 0.3, top=50, min_cell=MIN_CELL)
+        assert render(direct).encode() + json.dumps(as_plain(direct)).encode() == each.give("report")
+
+
+def test_in_the_private_folder_the_difference_is_seen(published):
+    """The tables do differ, in the folders that are not handed on."""
+    first, second = (pnsight.load(each.place / "private").study for each in published("plug-in, unweighted"))
+    assert {*first.schema.covariates[0].levels} ^ {*second.schema.covariates[0].levels} == {*RARE, *OTHER_RARE}
+    assert not np.array_equal(first.counts, second.counts)
+
+
+@pytest.mark.parametrize("options", [[], ["--survey-weight", "w", "--cluster", "home"], ["--weight", "n"]])
+def test_from_tables_to_a_folder_with_the_program(options, tmp_path):
+    """In one step and in two, the same is written, and the same for both pairs of tables."""
+    how = {"--survey-weight": WAYS["all at once"], "--weight": WAYS["weights that count"]}.get((options or [""])[0], {})
+    how = {name: value for name, value in how.items() if name != "assignment"}
+    written = []
+    for number, tables in enumerate(twins(1, MIN_CELL, **how)):
+        place = tmp_path / str(number)
+        place.mkdir()
+        for name, table in zip(("trial", "registry"), tables, strict=True):
+            table.to_csv(place / f"{name}.csv", index=False)
+        at, roles = Published(place), ["--treatment", "x", "--outcome", "y", "--covariates", "town,sex,old"]
+        fit = ["fit", "trial.csv", "registry.csv", *roles, "--model", "plug-in", *options]
+        at.run(*fit, "--min-cell", MIN_CELL, "--out", FOLDER)
+        written.append(OUTPUTS["folder"].give(at))
+        at.run(*fit, "--out", "private")
+        at.run("export", "private", "--min-cell", MIN_CELL, "--out", FOLDER)
+        written.append(OUTPUTS["folder"].give(at))
+    assert len({*written}) == 1
