@@ -27,6 +27,33 @@ DECISION = {"quantity": "pns", "lower": 0.6, "upper": 0.9, "threshold": 0.5, "st
 ROWS = {"basis": "", "trial": None, "rows": [1200, 3]}
 
 SENTENCES = {
+    "covariates_left_open": (
+        {"covariates": ["age", "sex"]},
+        "covariates without a column, left open for everybody: age, sex",
+    ),
+    "columns_renamed": (
+        {"columns": {"status": "status_given"}},
+        "columns of the table that have the name of an answer's column: status is now status_given",
+    ),
+    "people_scored": (
+        {"people": 1200, "decisions": [{"decision": "treat", "people": 1000}, {"decision": "", "people": 200}]},
+        "1,200 rows scored: treat 1,000, no decision 200",
+    ),
+    "people_extrapolated": (
+        {"people": 3, "of": 1200},
+        "no decision for 3 of 1,200 rows: extrapolated: nobody like this was seen; --extrapolate (extrapolate=True) "
+        "decides all the same",
+    ),
+    "people_contradicted": (
+        {"people": 3, "of": 1200},
+        "no answer from both tables for 3 of 1,200 rows: no population fits both. What the trial alone says is in "
+        "trial_lower and trial_upper; --trial-alone goes on with that",
+    ),
+    "people_invalid": (
+        {"people": 1, "of": 1200, "row": 7, "problem": "covariate 'sex' has no level 'x'; it has f, m."},
+        "1 of 1,200 rows cannot be read: their status is invalid, and the column problem says why. The first is row "
+        "7: covariate 'sex' has no level 'x'; it has f, m.",
+    ),
     "remark": ({"text": "as it is {so}"}, "as it is {so}"),
     "rows_counted_once": (
         {"table": "experimental", "column": "w"},

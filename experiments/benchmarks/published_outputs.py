@@ -226,6 +226,19 @@ for _name, _arguments in COMMANDS.items():
     _command(_name, _arguments)
 
 
+@output("program: score", commands=["score"])
+def score(found: Published) -> bytes:
+    """Everybody that can be asked about, scored from a file; and what the program says beside it."""
+    names, queries = found.model.schema.names, found.model.schema.covariates
+    rows = [
+        ",".join("" if code < 0 else each.levels[code] for each, code in zip(queries, row, strict=True))
+        for row in found.lattice
+    ]
+    (found.place / "people.csv").write_text("\n".join([",".join(names), *rows, ""]), encoding="utf-8")
+    said = found.run("score", FOLDER, "people.csv", "--threshold", 0.2, "--out", "scored.csv")
+    return said + (found.place / "scored.csv").read_bytes()
+
+
 # --- the explorer -----------------------------------------------------------------------------------------
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pnsight.data.study import Study
     from pnsight.decisions.planning import plan
     from pnsight.decisions.ranking import rank
+    from pnsight.decisions.score_frames import score
     from pnsight.decisions.selection import select
     from pnsight.decisions.value_of_information import ask
     from pnsight.decisions.which_arm import decide
@@ -47,6 +48,7 @@ __getattr__, __dir__, _ = lazy_loader.attach(
         "decisions.planning": ["plan"],
         "decisions.ranking": ["rank"],
         "decisions.which_arm": ["decide"],
+        "decisions.score_frames": ["score"],
         "decisions.selection": ["select"],
         "decisions.value_of_information": ["ask"],
         "diagnostics": ["Check", "check"],
@@ -100,6 +102,7 @@ __all__ = [
     "rank",
     "read_study",
     "save",
+    "score",
     "select",
     "serve",
     "simulation",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from typing import Any
 
 from pnsight import _markup as markup
@@ -111,8 +111,26 @@ def prepend_columns(columns: dict[str, list[Any]], kept: dict[str, list[Any]]) -
     dict
         All columns, those kept first.
     """
-    taken = {*columns, *kept}
-    return {**{_unused_name(name, columns, taken): values for name, values in kept.items()}, **columns}
+    return {**dict(zip(kept_names(kept, columns), kept.values(), strict=True)), **columns}
+
+
+def kept_names(kept: Collection[str], answers: Collection[str]) -> list[str]:
+    """Name the columns of the caller's own table beside those of an answer.
+
+    Parameters
+    ----------
+    kept
+        Names of the caller's columns.
+    answers
+        Names of the answer's columns, which keep them.
+
+    Returns
+    -------
+    list of str
+        As many as `kept`; one that an answer has too is renamed, ``name_given``.
+    """
+    taken = {*answers, *kept}
+    return [_unused_name(name, answers, taken) for name in kept]
 
 
 def _unused_name(name: str, answers: Container[str], taken: Container[str]) -> str:

@@ -26,6 +26,7 @@ from pnsight.cli import (
     query,
     rank,
     report,
+    score,
     select_command,
     serve,
     simulate,
@@ -51,6 +52,7 @@ app.command("formula")(formula.formula)
 app.command("explain")(explain.explain)
 app.command("query")(query.query)
 app.command("decide")(decide.decide)
+app.command("score")(score.score)
 app.command("ask")(ask.ask)
 app.command("rank")(rank.rank)
 app.command("select")(select_command.select)

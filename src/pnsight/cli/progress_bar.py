@@ -28,3 +28,18 @@ def bar(title: str) -> Iterator[progress.Progress]:
             drawn.update(task, completed=done, total=max(total, 1), note=note)
 
         yield report
+
+
+@contextmanager
+def counter(title: str) -> Iterator[progress.Progress]:
+    """A callback that shows how much is done where nobody knows how much there is."""
+    console = Console(file=sys.stderr)
+    if not console.is_terminal:
+        yield progress.no_progress
+        return
+    with console.status(title) as status:
+
+        def report(done: int, total: int, note: str) -> None:
+            status.update(f"{title}: {done:,} {note}")
+
+        yield report

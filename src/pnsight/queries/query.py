@@ -92,8 +92,8 @@ def encode_columns(schema: Schema, columns: Mapping[str, Sequence[Any]]) -> Code
     array of int32, shape (rows, covariates)
         The codes of each row.
     """
-    columns = {_meant(name, schema.names): values for name, values in columns.items()}
-    _check_columns(schema, columns)
+    columns = {meant(name, schema.names): values for name, values in columns.items()}
+    check_columns(schema, columns)
     rows = len(next(iter(columns.values()), ()))
     codes = np.full((rows, len(schema.names)), OPEN, dtype=np.int32)
     for column, values in columns.items():
@@ -102,8 +102,21 @@ def encode_columns(schema: Schema, columns: Mapping[str, Sequence[Any]]) -> Code
     return codes
 
 
-def _check_columns(schema: Schema, columns: Iterable[str]) -> None:
-    """A column whose name is nearly that of an absent covariate would leave it open by mistake."""
+def check_columns(schema: Schema, columns: Iterable[str]) -> None:
+    """Check that a table describes people: a name that is nearly a covariate's would leave it open by mistake.
+
+    Parameters
+    ----------
+    schema
+        The covariates.
+    columns
+        Names of the table's columns.
+
+    Raises
+    ------
+    QueryError
+        If no column is a covariate, or one is written differently.
+    """
     columns = list(columns)
     given = set(columns)
     absent = [name for name in schema.names if name not in given]
@@ -124,20 +137,52 @@ def _encode_column(covariate: Covariate, values: Sequence[Any]) -> list[int]:
     for row, value in enumerate(values, start=1):
         if value not in seen:
             try:
-                seen[value] = _code_or_open(covariate, value)
+                seen[value] = encode_value(covariate, value)
             except QueryError as error:
                 raise QueryError(f"row {row}: {error}") from None
     return [seen[value] for value in values]
 
 
-def _code_or_open(covariate: Covariate, value: Any) -> int:
+def encode_value(covariate: Covariate, value: Any) -> int:
+    """Encode one value of a covariate as people write it.
+
+    Parameters
+    ----------
+    covariate
+        The covariate.
+    value
+        A level, a number if it has bands, or what stands for open: nothing, or ``X`` where that is no level.
+
+    Returns
+    -------
+    int
+        The code, or ``OPEN``.
+
+    Raises
+    ------
+    QueryError
+        If there is no such level.
+    """
     if isinstance(value, str) and value == OPEN_SYMBOL and OPEN_SYMBOL not in covariate.levels:
         return OPEN
-    return covariate.code(_meant(value, covariate.levels) if isinstance(value, str) else value)
+    return covariate.code(meant(value, covariate.levels) if isinstance(value, str) else value)
 
 
-def _meant(text: str, known: Sequence[str]) -> str:
-    """A name or level without the apostrophe that keeps it from being a formula in a file that pnsight wrote."""
+def meant(text: str, known: Sequence[str]) -> str:
+    """Undo the apostrophe that keeps a name or level from being a formula in a file that pnsight wrote.
+
+    Parameters
+    ----------
+    text
+        A name or level as it is in a table.
+    known
+        All that there are.
+
+    Returns
+    -------
+    str
+        The one that is meant; the text itself if none is.
+    """
     found = without_apostrophe(text)
     return found if found in known and text not in known else text
 
@@ -156,7 +201,7 @@ def _encode_one(schema: Schema, query: QueryLike) -> list[int]:
         )
     codes = [OPEN] * len(schema.names)
     for name, level in query.items():
-        codes[schema.index(name)] = _code_or_open(schema.covariate(name), level)
+        codes[schema.index(name)] = encode_value(schema.covariate(name), level)
     return codes
 
 

@@ -106,6 +106,32 @@ def _decisions_counted(treat: int, not_: int, uncertain: int, unanswered: int) -
     return f"{sum(named.values()):,} decisions: {counted}"
 
 
+def _people_scored(people: int, decisions: Sequence[Mapping[str, Any]]) -> str:
+    counted = ", ".join(f"{one['decision'] or 'no decision'} {one['people']:,}" for one in decisions)
+    return f"{number_of(people, 'row')} scored" + (f": {counted}" if counted else "")
+
+
+def _people_extrapolated(people: int, of: int) -> str:
+    return (
+        f"no decision for {people:,} of {number_of(of, 'row')}: {EXTRAPOLATED}; --extrapolate (extrapolate=True) "
+        "decides all the same"
+    )
+
+
+def _people_contradicted(people: int, of: int) -> str:
+    return (
+        f"no answer from both tables for {people:,} of {number_of(of, 'row')}: no population fits both. What the "
+        "trial alone says is in trial_lower and trial_upper; --trial-alone goes on with that"
+    )
+
+
+def _people_invalid(people: int, of: int, row: int, problem: str) -> str:
+    return (
+        f"{people:,} of {number_of(of, 'row')} cannot be read: their status is invalid, and the column problem says "
+        f"why. The first is row {row:,}: {problem}"
+    )
+
+
 def _extrapolated_undecided(queries: int, of: int) -> str:
     which = "" if of == 1 else f" for {queries:,} of {of:,} queries"
     return f"no decision{which}: {EXTRAPOLATED}; --extrapolate (extrapolate=True) decides all the same"
@@ -185,6 +211,10 @@ DECISIONS: dict[str, Any] = {
     ),
     "ask_first": _ask_first,
     "extrapolated_undecided": _extrapolated_undecided,
+    "people_scored": _people_scored,
+    "people_extrapolated": _people_extrapolated,
+    "people_contradicted": _people_contradicted,
+    "people_invalid": _people_invalid,
     "contradicted_left_out": _contradicted_left_out,
     "groups_ranked": _groups_ranked,
     "ranked_cautiously": _ranked_cautiously,

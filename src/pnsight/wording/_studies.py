@@ -54,6 +54,15 @@ def _columns_kept(columns: Sequence[str]) -> str:
     return f"columns that are not covariates, kept as they are: {', '.join(columns)}"
 
 
+def _covariates_left_open(covariates: Sequence[str]) -> str:
+    return f"covariates without a column, left open for everybody: {', '.join(covariates)}"
+
+
+def _columns_renamed(columns: Mapping[str, str]) -> str:
+    named = ", ".join(f"{old} is now {new}" for old, new in columns.items())
+    return f"columns of the table that have the name of an answer's column: {named}"
+
+
 def _other_versions(others: Sequence[Mapping[str, Any]]) -> str:
     then, here = (
         join_names(f"{one['library']} {one[when] or '(not known)'}" for one in others) for when in ("then", "here")
@@ -96,6 +105,8 @@ STUDIES: dict[str, Any] = {
     "rows_without_covariates": _rows_without,
     "counts_withheld": _counts_withheld,
     "columns_kept": _columns_kept,
+    "covariates_left_open": _covariates_left_open,
+    "columns_renamed": _columns_renamed,
     "other_versions": _other_versions,
     "edges_published": _edges_published,
     "people_with_counts_only": _people_with_counts_only,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
@@ -195,6 +195,20 @@ class Engine(Protocol):
         -------
         dict
             Lists of values by column name.
+        """
+
+    def batches(self, rows: int) -> Iterator[Any]:
+        """Read the table block by block, in its own order.
+
+        Parameters
+        ----------
+        rows
+            The most rows of a block.
+
+        Returns
+        -------
+        iterator of pyarrow.RecordBatch
+            The blocks, all of one schema.
         """
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -180,6 +180,20 @@ class NarwhalsEngine:
         """Fetch the whole table as lists by column name."""
         found = self._fetch(self.frame)
         return {name: found[self._column(name)].tolist() for name in self.names}
+
+    def batches(self, rows: int) -> Iterator[Any]:
+        """Read the table block by block, in its own order; only DuckDB never holds more than a few blocks."""
+        native = self.frame.to_native()
+        if not isinstance(native, duckdb.DuckDBPyRelation):
+            eager = self._collected(self.frame) if isinstance(self.frame, nw.LazyFrame) else self.frame
+            yield from eager.to_arrow().rename_columns(list(self.names)).to_batches(rows)
+            return
+        read: Any = getattr(native, "to_arrow_reader", None) or native.fetch_arrow_reader  # its name before DuckDB 1.5
+        try:
+            for batch in read(rows):
+                yield batch.rename_columns(list(self.names))
+        except (duckdb.Error, OSError) as error:  # a broken line is met only when it is read
+            raise unreadable_error(self.role, error) from None
 
     def _fetch(self, frame: Frame, report: ReportShare | None = None) -> dict[str, npt.NDArray[Any]]:
         """Columns as arrays: numbers as numbers, anything else as Python objects."""

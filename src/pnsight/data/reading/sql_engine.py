@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pnsight._redact import redact_url
+from pnsight.data.reading.arrow_blocks import ArrowBlocks
 from pnsight.data.reading.engine import (
     HISTOGRAM_BINS,
     MAX_GROUPS,
@@ -206,6 +207,16 @@ class SqlEngine:
         """Fetch the whole table as lists by column name."""
         found = self._fetch(_sqlalchemy().select(*self.source.columns))
         return {name: [row[i] for row in found] for i, name in enumerate(self.names)}
+
+    def batches(self, rows: int) -> Iterator[Any]:
+        """Read the table block by block with a cursor of the server, in the order in which the database gives rows."""
+        blocks = ArrowBlocks(self.role, self.names)
+        statement = _sqlalchemy().select(*self.source.columns)
+        with _table_errors(self.role, self.url), self.engine.connect() as connection:
+            options = {"stream_results": True, "max_row_buffer": rows}
+            found = connection.execution_options(**options).execute(statement)
+            for part in found.partitions(rows):
+                yield blocks.convert(part)
 
     def _fetch(self, statement: Executable) -> list[Sequence[Any]]:
         """Rows of the result, fetched in batches."""
