@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 
 import pytest
@@ -10,7 +11,8 @@ import pytest
 @pytest.fixture(scope="session")
 def spark():
     """A running Spark."""
-    with warnings.catch_warnings():
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        patch.setenv("PYSPARK_PYTHON", sys.executable)  # its workers, too, have pnsight
         warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
         from pyspark.sql import SparkSession
 
