@@ -96,7 +96,7 @@ def few_profiles(rng: np.random.Generator) -> Truth:
 def ten_covariates(rng: np.random.Generator) -> Truth:
     """A random population; seeds 1 to 5 only, since others are for reporting."""
     kind = populations.KINDS[rng.integers(len(populations.KINDS))]
-    population = populations.get(f"{kind}:{rng.integers(1, 6)}")
+    population = populations.random_population(kind, int(rng.integers(1, 6)))
     profiles = lattice.all_profiles(population.schema)
     return _evenly(population.schema, population.types(profiles), population.covariates.mass(profiles))
 

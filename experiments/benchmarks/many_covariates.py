@@ -53,7 +53,7 @@ def random_queries(count: int, covariates: int) -> Codes:
     return np.where(is_open, OPEN, profiles).astype(np.int32)
 
 
-def truth(population: pnsight.simulation.Population, queries: Codes) -> tuple[FloatArray, FloatArray]:
+def truth(population: pnsight.simulation.ProfilePopulation, queries: Codes) -> tuple[FloatArray, FloatArray]:
     """Bounds at the mean law of people drawn within each query, whose covariates are independent."""
     people = population.covariates.draw(np.random.default_rng(8), DRAWS)
     types = np.stack([population.types(np.where(query == OPEN, people, query)).mean(axis=0) for query in queries])

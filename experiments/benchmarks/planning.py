@@ -29,7 +29,7 @@ from pnsight.decisions.planning.variance_left import Crowd, doubt_left, split
 from pnsight.estimands import Estimand
 from pnsight.queries import lattice
 from pnsight.queries.query import encode
-from pnsight.simulation import Population
+from pnsight.simulation import ProfilePopulation
 
 RESULTS = Path(__file__).parents[1] / "results" / "planning.csv"
 
@@ -46,7 +46,7 @@ Row = Mapping[str, Any]
 class Setting(NamedTuple):
     """A population, the rows of each table to begin with, those that are added, and the threshold planned for."""
 
-    population: Population
+    population: ProfilePopulation
     budget: int
     added: int
     threshold: float
@@ -56,7 +56,7 @@ def settings() -> tuple[Setting, Setting]:
     interactions = pnsight.simulation.random_population("interaction", 101, covariates=6)
     return (
         Setting(interactions, 10_000, 20_000, 0.4),
-        Setting(pnsight.simulation.get("mediator"), 50_000, 100_000, 0.3),
+        Setting(pnsight.simulation.paper_population("mediator"), 50_000, 100_000, 0.3),
     )
 
 
@@ -124,7 +124,7 @@ def levels_planned(model: pnsight.ResponseTypeModel, threshold: float, added: in
     return dict(zip(found.queries, found.change.tolist(), strict=True))
 
 
-def with_rows(population: Population, study: pnsight.Study, query: str, added: int, seed: int) -> pnsight.Study:
+def with_rows(population: ProfilePopulation, study: pnsight.Study, query: str, added: int, seed: int) -> pnsight.Study:
     """The study with experimental rows of people drawn at random from a group, half of them treated."""
     rng = np.random.default_rng([seed, 7])
     profiles, mass = people(population)
@@ -140,12 +140,14 @@ def with_rows(population: Population, study: pnsight.Study, query: str, added: i
     return grown.with_tables(experimental=grown.experimental + np.stack(new, axis=1)).drop_empty_profiles()
 
 
-def people(population: Population) -> tuple[Codes, FloatArray]:
+def people(population: ProfilePopulation) -> tuple[Codes, FloatArray]:
     profiles = lattice.all_profiles(population.schema)
     return profiles, population.covariates.mass(profiles)
 
 
-def uncertain_and_wrong(population: Population, model: pnsight.ResponseTypeModel) -> dict[float, tuple[float, float]]:
+def uncertain_and_wrong(
+    population: ProfilePopulation, model: pnsight.ResponseTypeModel
+) -> dict[float, tuple[float, float]]:
     """By threshold the share of people whose cautious decision is uncertain, and is not what true bounds support."""
     profiles, mass = people(population)
     answers, truth = model.bounds(profiles), population.bounds(profiles)

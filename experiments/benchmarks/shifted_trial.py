@@ -17,14 +17,14 @@ from pnsight.data.law import Law
 from pnsight.data.schema import OPEN, Codes
 from pnsight.data.two_by_two import TWO_BY_TWO
 from pnsight.queries import lattice
-from pnsight.simulation import Population
+from pnsight.simulation import ProfilePopulation
 
 ROWS = 200_000
 RELUCTANT = ("z4", "z9")
 
 
 def main() -> None:
-    population = pnsight.simulation.get("mediator")
+    population = pnsight.simulation.paper_population("mediator")
     study = younger_trial(population)
     model = pnsight.ResponseTypeModel(intervals=False).fit(study)
     codes = lattice.all_queries(population.schema)
@@ -42,7 +42,7 @@ def main() -> None:
         print(f"{asked:<16}" + "".join(f"{np.abs(found - truth).mean():>26.4f}" for truth in truths.values()))
 
 
-def younger_trial(population: pnsight.simulation.Population) -> pnsight.Study:
+def younger_trial(population: pnsight.simulation.ProfilePopulation) -> pnsight.Study:
     """A trial of more rows than needed, of which those who do not enter are thrown away whatever their outcome."""
     many = population.sample(experimental=4 * ROWS, observational=ROWS, seed=1)
     rng = np.random.default_rng(2)
@@ -50,18 +50,18 @@ def younger_trial(population: pnsight.simulation.Population) -> pnsight.Study:
     return many.with_tables(experimental=kept.astype(np.float64))
 
 
-def enters(population: pnsight.simulation.Population, profiles: pnsight.data.schema.Codes) -> FloatArray:
+def enters(population: pnsight.simulation.ProfilePopulation, profiles: pnsight.data.schema.Codes) -> FloatArray:
     """Chance of each profile to enter the trial, shape (profiles,)."""
     reluctant = [population.schema.index(name) for name in RELUCTANT]
     return np.asarray(0.5 ** (profiles[:, reluctant] == 1).sum(axis=1))
 
 
-def share(population: pnsight.simulation.Population, weights: FloatArray) -> float:
+def share(population: pnsight.simulation.ProfilePopulation, weights: FloatArray) -> float:
     """Share of the population that remains with these weights of its profiles."""
     return float(weights @ population.covariates.mass(lattice.all_profiles(population.schema)))
 
 
-def oracle(population: Population, weights: FloatArray, codes: Codes) -> FloatArray:
+def oracle(population: ProfilePopulation, weights: FloatArray, codes: Codes) -> FloatArray:
     """Exact bounds of the queries among people whose profiles are weighted, shape (2, queries)."""
     profiles = lattice.all_profiles(population.schema)
     mass = weights * population.covariates.mass(profiles)

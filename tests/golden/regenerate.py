@@ -21,6 +21,7 @@ from pnsight.queries import lattice
 HERE = Path(__file__).parent
 RANDOM_POPULATIONS = HERE / "random_populations.json"
 TRIALS = HERE / "trials.json"
+NUMERIC_POPULATIONS = HERE / "numeric_populations.json"
 SCREENS = {name: HERE / f"{name}.txt" for name in ("oracle", "query", "check")}
 SEEDS = (1, 2)  # never 101-110, which are for reporting only
 
@@ -30,7 +31,7 @@ def frozen_trials() -> list[str]:
     return [*populations.TRIAL_NAMES, *(f"{kind}:{seed}" for kind in populations.TRIAL_KINDS for seed in SEEDS)]
 
 
-def fingerprints(population: populations.Population) -> dict[str, list[float]]:
+def fingerprints(population: populations.ProfilePopulation) -> dict[str, list[float]]:
     """A few numbers that change when any probability of the population does.
 
     Sums against waves, not a hash: another machine's last bit moves them by nothing to speak of.
@@ -40,6 +41,23 @@ def fingerprints(population: populations.Population) -> dict[str, list[float]]:
         "mass": _waves(population.covariates.mass(profiles)),
         "types": _waves(population.types(profiles)),
         "everyone": [round(float(share), 12) for share in population.mixture("")[1][0]],
+    }
+
+
+def frozen_numeric() -> list[str]:
+    """Names of the populations with numbers that are compared with stored values."""
+    return [f"{kind}:{seed}" for kind in populations.NUMERIC_KINDS for seed in SEEDS]
+
+
+def numeric_fingerprints(population: populations.NumericPopulation) -> dict[str, list[float]]:
+    """The same for a population with numbers, at values that stay where they are."""
+    steps = np.linspace(-2.0, 2.0, 50)[:, None] * np.cos(np.arange(10.0))
+    values = np.stack([number.value(steps[:, j]) for j, number in enumerate(population.covariates.numbers)], axis=1)
+    centres = np.array([number.centre for number in population.covariates.numbers])
+    return {
+        "centres": _waves(centres),
+        "correlation": _waves(population.covariates.correlation),
+        "types": _waves(population.types(values)),
     }
 
 
@@ -81,6 +99,8 @@ def regenerate() -> None:
     RANDOM_POPULATIONS.write_text(json.dumps(frozen, indent=1) + "\n", encoding="utf-8")
     trials = {name: fingerprints(populations.get(name)) for name in frozen_trials()}
     TRIALS.write_text(json.dumps(trials, indent=1) + "\n", encoding="utf-8")
+    numeric = {name: numeric_fingerprints(populations.get(name)) for name in frozen_numeric()}
+    NUMERIC_POPULATIONS.write_text(json.dumps(numeric, indent=1) + "\n", encoding="utf-8")
     for name, path in SCREENS.items():
         path.write_text(screen(name), encoding="utf-8")
 

@@ -17,6 +17,7 @@ from pnsight._typing import FloatArray
 from pnsight.data.schema import Codes
 from pnsight.errors import PopulationError, did_you_mean, join_names
 from pnsight.simulation.covariate_network import CovariateNetwork
+from pnsight.simulation.numeric_populations import NUMERIC_KINDS, numeric_population
 from pnsight.simulation.population import Population
 from pnsight.simulation.random_populations import KINDS, random_population
 from pnsight.simulation.random_trials import TRIAL_KINDS, random_trial
@@ -204,19 +205,29 @@ _CATALOG: dict[str, Callable[[], StructuralPopulation]] = {
 NAMES = tuple(_CATALOG)
 """Names of the paper's populations."""
 
+RANDOM: dict[str, Callable[[str, int], Population]] = {
+    **dict.fromkeys(KINDS, random_population),
+    **dict.fromkeys(TRIAL_KINDS, random_trial),
+    **dict.fromkeys(NUMERIC_KINDS, numeric_population),
+}
+"""By kind of random population, how one is made of its kind and seed."""
+
+
+def paper_population(name: str) -> StructuralPopulation:
+    """One of the paper's populations, by a name among `NAMES`."""
+    return _CATALOG[name]()
+
 
 @cache
 def get(name: str) -> Population:
     """A population by name: one of the paper's, a trial of another structure, or a random one as ``kind:seed``."""
     kind, colon, seed = name.partition(":")
-    if colon and seed.isdecimal() and kind in KINDS:
-        return random_population(kind, int(seed))
-    if colon and seed.isdecimal() and kind in TRIAL_KINDS:
-        return random_trial(kind, int(seed))
+    if colon and seed.isdecimal() and kind in RANDOM:
+        return RANDOM[kind](kind, int(seed))
     known = {**_CATALOG, **TRIALS}
     if name not in known:
         raise PopulationError(
             f"no population is called {name!r}; there are {join_names(known)}, and random ones written kind:seed "
-            f"with a kind among {join_names((*KINDS, *TRIAL_KINDS))}, such as tree:7." + did_you_mean(name, known)
+            f"with a kind among {join_names(RANDOM)}, such as tree:7." + did_you_mean(name, known)
         )
     return known[name]()

@@ -13,7 +13,6 @@ from pnsight._typing import BoolArray, FloatArray, IndexArray
 from pnsight.data.arms_and_outcomes import MISSING, after_horizon
 from pnsight.data.noncompliance import KIND as NONCOMPLIANCE
 from pnsight.data.reading.time_bands import TimeBands
-from pnsight.data.schema import Codes
 from pnsight.data.structure import EXPERIMENTAL, Structure
 from pnsight.data.structures import outcome_codes, places
 from pnsight.simulation.table_design import FollowUp, TableDesign
@@ -31,7 +30,7 @@ class DrawnRows:
     Attributes
     ----------
     table : its name
-    profiles : codes, shape (rows, covariates)
+    profiles : covariates, shape (rows, covariates): codes, or numbers as they are
     arm : position of the arm that each person has: assigned, taken or chosen
     outcome : position of the outcome, or of the interval of time that the event is in
     assigned : position of the arm that they were assigned, where they may take another
@@ -39,17 +38,17 @@ class DrawnRows:
     """
 
     table: str
-    profiles: Codes
+    profiles: npt.NDArray[Any]
     arm: IndexArray
     outcome: IndexArray
     assigned: IndexArray | None = None
     time: FloatArray | None = None
     happened: BoolArray | None = None
 
-    def columns(self, names: Sequence[str], structure: Structure, design: TableDesign) -> Columns:
-        """The table: covariates by their names, what was assigned, treatment, and outcome or time and event."""
+    def columns(self, structure: Structure, design: TableDesign) -> Columns:
+        """The table but for its covariates: what was assigned, treatment, and outcome or time and event."""
         described = structure.description
-        found: Columns = {name: self.profiles[:, j].astype(np.int8) for j, name in enumerate(names)}
+        found: Columns = {}
         if self.assigned is not None:
             found[design.assigned] = _named(described.arms, self.assigned)
         found[design.treatment] = _named(described.arms, self.arm)
@@ -96,7 +95,7 @@ class DrawnRows:
 def draw_rows(
     rng: np.random.Generator,
     table: str,
-    profiles: Codes,
+    profiles: npt.NDArray[Any],
     types: IndexArray,
     structure: Structure,
     arm_probabilities: FloatArray,
@@ -111,7 +110,7 @@ def draw_rows(
     table
         Its name.
     profiles, types : shapes (rows, covariates) and (rows,)
-        Codes, and positions of types.
+        Covariates, and positions of types.
     structure
         Of which the types are.
     arm_probabilities : shape (arms tried,)

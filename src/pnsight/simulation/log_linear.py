@@ -18,7 +18,7 @@ from pnsight.data.schema import Codes
 from pnsight.data.structure import Structure
 from pnsight.estimands.expressions import evaluate
 from pnsight.simulation.covariate_network import CovariateNetwork
-from pnsight.simulation.population import Population
+from pnsight.simulation.profile_population import ProfilePopulation
 from pnsight.simulation.structural import hidden_states
 from pnsight.simulation.table_design import TableDesign
 
@@ -28,7 +28,7 @@ Effects: TypeAlias = Mapping[str, Mapping[str, float]]
 
 
 @dataclass(frozen=True)
-class LogLinearPopulation(Population):
+class LogLinearPopulation(ProfilePopulation):
     """A population of any structure, by the effects of covariates and hidden causes on the shares of the types.
 
     Attributes

@@ -1,20 +1,18 @@
-"""Populations whose truth is known: exact answers for any query, and tables of any size.
+"""Populations whose truth is known: answers for any query, and tables of any size.
 
-A population is the distribution of its covariates, the share of each response type of a structure among people of each
-profile, and how tables are drawn from it. What unlimited data would say follows by adding up over all profiles.
+A population is the distribution of its covariates, the share of each response type of a structure among people who have
+the same covariates, and how tables are drawn from it.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from pnsight._typing import FloatArray
 from pnsight.data.law import Law
-from pnsight.data.profiles import distinct_profiles
 from pnsight.data.schema import Codes, Schema
 from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL, Structure
 from pnsight.data.study import Study
@@ -23,64 +21,45 @@ from pnsight.estimands.assumptions import ASSUMPTIONS
 from pnsight.estimands.compiled_ratio import Ends
 from pnsight.estimands.estimand import Estimand, EstimandLike
 from pnsight.estimands.resolve import resolve_crossed_bounds
-from pnsight.queries import lattice
 from pnsight.queries.bound_table import BoundTable
 from pnsight.queries.query import QueryLike, encode, format_queries
-from pnsight.simulation.covariate_network import CovariateNetwork
-from pnsight.simulation.drawn_rows import Columns, DrawnRows, draw_rows, draw_types
+from pnsight.simulation.drawn_rows import Columns, DrawnRows
 from pnsight.simulation.table_design import Assignment, TableDesign
 
 MOST_ROWS = 100_000_000
 """Rows of a table that are sampled, all of which are in memory at once."""
 
-_MOST_PROFILES = 1 << 20
-_TABLES = (EXPERIMENTAL, OBSERVATIONAL)
+TABLES = (EXPERIMENTAL, OBSERVATIONAL)
 
 
 class Population(ABC):
-    """A population whose every answer is known; a subclass says how common each response type is.
+    """A population whose every answer is known; a subclass says who its people are and how common each type is.
 
     Attributes
     ----------
     name : by which `get` finds it
-    covariates : law of the observed covariates
     structure : which response types there are, and what tables show of them
     design : how tables are drawn
     """
 
     name: str
-    covariates: CovariateNetwork
     structure: Structure
     design: TableDesign
 
+    @property
     @abstractmethod
-    def types(self, profiles: Codes) -> FloatArray:
-        """Share of each response type among people of each profile, shape (profiles, types)."""
-
-    @cached_property
     def schema(self) -> Schema:
         """The observed covariates."""
-        return Schema.binary(self.covariates.names)
 
     # --- the oracle ------------------------------------------------------------------------------------
 
+    @abstractmethod
     def mixture(self, queries: QueryLike) -> tuple[FloatArray, FloatArray]:
         """Mass of each query, shape (queries,), and its shares of the response types, shape (queries, types)."""
-        profiles, weighted = self._weighted_types
-        sums = lattice.sum_over(self.schema, encode(self.schema, queries), profiles, weighted)
-        mass = sums.sum(axis=1)
-        shares = np.divide(sums, mass[:, None], out=np.full(sums.shape, np.nan), where=mass[:, None] > 0)
-        return mass, shares
 
-    @cached_property
-    def _weighted_types(self) -> tuple[Codes, FloatArray]:
-        if self.schema.n_profiles > _MOST_PROFILES:
-            raise LimitError(
-                f"population {self.name!r} has {self.schema.n_profiles:,} profiles, more than the {_MOST_PROFILES:,} "
-                "that are summed exactly; ask for the law of single profiles instead."
-            )
-        profiles = lattice.all_profiles(self.schema)
-        return profiles, self.covariates.mass(profiles)[:, None] * self.types(profiles)
+    @abstractmethod
+    def _refined(self, codes: Codes, estimand: Estimand) -> Ends:
+        """Both ends of each query from the means of the bounds of people who have the same covariates."""
 
     def law(self, queries: QueryLike = None) -> Law:
         """The exact law of each query."""
@@ -154,16 +133,6 @@ class Population(ABC):
         table = format_queries(self.schema, codes), lower, upper, everyone, everyone, status
         return BoundTable(estimand.quantity.name, *table, notes=estimand.notes(self.structure))
 
-    def _refined(self, codes: Codes, estimand: Estimand) -> Ends:
-        """Both ends from the means of the profiles' own bounds."""
-        profiles, weighted = self._weighted_types
-        mass = weighted.sum(axis=1, keepdims=True)
-        shares = np.divide(weighted, mass, out=np.full(weighted.shape, 1 / weighted.shape[1]), where=mass > 0)
-        brought = np.column_stack([mass * estimand.profile_terms(Law.from_types(shares, self.structure)), mass])
-        sums = lattice.sum_over(self.schema, codes, profiles, brought)
-        means = sums[:, :-1] / np.where(sums[:, -1:] > 0, sums[:, -1:], np.nan)
-        return estimand.bounds_from_mean_terms(means, self.structure)
-
     # --- samples ---------------------------------------------------------------------------------------
 
     @property
@@ -191,48 +160,34 @@ class Population(ABC):
         The columns of each table, by name.
         """
         rows = {drawn.table: drawn for drawn in self._drawn(experimental, observational, seed, assignment)}
-        experiment, registry = (
-            rows[table].columns(self.schema.names, self.structure, self.design) if table in rows else {}
-            for table in _TABLES
-        )
+        experiment, registry = (self._columns(rows[table]) if table in rows else {} for table in TABLES)
         return experiment, registry
 
+    @abstractmethod
     def sample(self, experimental: int, observational: int, seed: int, assignment: Assignment = None) -> Study:
         """The same rows as `tables`, counted."""
-        rows = self._drawn(experimental, observational, seed, assignment)
-        profiles, place = distinct_profiles(self.schema, np.concatenate([drawn.profiles for drawn in rows]))
-        places = np.split(place, np.cumsum([len(drawn.arm) for drawn in rows])[:-1])
-        counts = {
-            drawn.table: drawn.counts(at, len(profiles), self.structure) for drawn, at in zip(rows, places, strict=True)
-        }
-        described = self.structure.description
-        return Study.from_tables(
-            self.schema,
-            profiles,
-            counts[EXPERIMENTAL],
-            counts.get(OBSERVATIONAL),
-            self.structure,
-            treatment=self.design.treatment,
-            outcome=self.design.outcome,
-            treated=described.arms[-1],
-            success="1" if described.horizons else described.outcomes[-1],
-        )
 
     def _drawn(self, experimental: int, observational: int, seed: int, assignment: Assignment) -> list[DrawnRows]:
         _check_sizes(experimental, observational)
         probabilities = self.design.arm_probabilities(self.structure.description, assignment)
-        sizes = dict(zip(_TABLES, (experimental, observational), strict=True))
+        sizes = dict(zip(TABLES, (experimental, observational), strict=True))
         return [
             self._rows(sizes[table], np.random.default_rng([seed, number]), table, probabilities)
-            for number, table in enumerate(_TABLES)
+            for number, table in enumerate(TABLES)
             if table in self.structure.tables
         ]
 
+    @abstractmethod
     def _rows(self, rows: int, rng: np.random.Generator, table: str, probabilities: FloatArray) -> DrawnRows:
-        profiles = self.covariates.draw(rng, rows)
-        present, place = distinct_profiles(self.schema, profiles)
-        types = draw_types(rng, place, self.types(present))
-        return draw_rows(rng, table, profiles, types, self.structure, probabilities, self.design.follow_up)
+        """That many rows of a table; the experiment assigns arms with these probabilities."""
+
+    def _columns(self, drawn: DrawnRows) -> Columns:
+        """The columns of drawn rows, by name."""
+        return {**self._covariate_columns(drawn), **drawn.columns(self.structure, self.design)}
+
+    @abstractmethod
+    def _covariate_columns(self, drawn: DrawnRows) -> Columns:
+        """The covariates of drawn rows, by name."""
 
 
 def _check_sizes(experimental: int, observational: int) -> None:

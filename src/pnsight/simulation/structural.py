@@ -11,20 +11,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from pnsight._typing import FloatArray
 from pnsight.data.schema import Codes
 from pnsight.data.structure import Structure
 from pnsight.data.two_by_two import TWO_BY_TWO
 from pnsight.simulation.covariate_network import CovariateNetwork
-from pnsight.simulation.population import Population
+from pnsight.simulation.profile_population import ProfilePopulation
 from pnsight.simulation.table_design import FAIR_COIN, TableDesign
 
-Equation: TypeAlias = Callable[[Codes, Codes], FloatArray]
-"""From profiles (n, covariates) and hidden states (m, hidden) to probabilities of shape (n, m) or (n, m, 4)."""
+Equation: TypeAlias = Callable[[npt.NDArray[Any], Codes], FloatArray]
+"""From covariates (n, covariates) and hidden states (m, hidden) to probabilities of shape (n, m) or (n, m, 4)."""
 
 RESPONSES = tuple(product((0, 1), repeat=2))
 """Order of the response pairs (Y untreated, Y treated)."""
@@ -33,7 +34,7 @@ _STATES_AT_ONCE = 1 << 21
 
 
 @dataclass(frozen=True)
-class StructuralPopulation(Population):
+class StructuralPopulation(ProfilePopulation):
     """A population of two arms and two outcomes, by its equations.
 
     Attributes
@@ -58,15 +59,33 @@ class StructuralPopulation(Population):
 
     def types(self, profiles: Codes) -> FloatArray:
         """Share of each response type among people of each profile, shape (profiles, 8); hidden causes summed out."""
-        step = max(1, _STATES_AT_ONCE >> len(self.hidden))
-        parts = [self._types(profiles[i : i + step]) for i in range(0, len(profiles), step)]
-        return np.concatenate(parts) if parts else np.zeros((0, TWO_BY_TWO.n_types))
+        return types_of_people(profiles, self.hidden, self.choice, self.responses)
 
-    def _types(self, profiles: Codes) -> FloatArray:
-        states, weight = hidden_states(self.hidden)
-        treated, responses = self.choice(profiles, states), self.responses(profiles, states)
-        chosen = np.stack([(1 - treated) * weight, treated * weight], axis=1)
-        return (chosen @ responses).reshape(len(profiles), TWO_BY_TWO.n_types)
+
+def types_of_people(people: npt.NDArray[Any], hidden: FloatArray, choice: Equation, responses: Equation) -> FloatArray:
+    """Shares of the response types given the covariates alone.
+
+    Parameters
+    ----------
+    people : shape (people, covariates)
+        Their covariates.
+    hidden, choice, responses
+        As `StructuralPopulation` has them.
+
+    Returns
+    -------
+    Shape (people, 8): hidden causes are summed out.
+    """
+    step = max(1, _STATES_AT_ONCE >> len(hidden))
+    parts = [_summed_out(people[i : i + step], hidden, choice, responses) for i in range(0, len(people), step)]
+    return np.concatenate(parts) if parts else np.zeros((0, TWO_BY_TWO.n_types))
+
+
+def _summed_out(people: npt.NDArray[Any], hidden: FloatArray, choice: Equation, responses: Equation) -> FloatArray:
+    states, weight = hidden_states(hidden)
+    treated = choice(people, states)
+    chosen = np.stack([(1 - treated) * weight, treated * weight], axis=1)
+    return (chosen @ responses(people, states)).reshape(len(people), TWO_BY_TWO.n_types)
 
 
 def hidden_states(probabilities: FloatArray) -> tuple[Codes, FloatArray]:
