@@ -64,8 +64,19 @@ class Secrets:
         """Which profiles are withheld from each table."""
         people, structure = self.study.people, self.study.structure
         return {
-            table: withheld_profiles(people[:, structure.columns_of(table)], people.sum(axis=1), self.min_cell)
+            table: withheld_profiles(people[:, structure.all_columns_of(table)], people.sum(axis=1), self.min_cell)
             for table in structure.tables
+        }
+
+    @cached_property
+    def names(self) -> set[str]:
+        """Levels that nobody is left at."""
+        shown = self.study.profiles[~np.all(list(self.hidden.values()), axis=0)]
+        return {
+            level
+            for covariate, codes in zip(self.study.schema.covariates, shown.T, strict=True)
+            for code, level in enumerate(covariate.levels)
+            if code not in codes
         }
 
     @cached_property
@@ -92,16 +103,16 @@ class Secrets:
         """People of each query, table and cell, and of all cells together."""
         people, structure, schema = self.study.people, self.study.structure, self.study.schema
         for table in structure.tables:
-            own = people[:, structure.columns_of(table)]
+            own = people[:, structure.all_columns_of(table)]
             shown = np.where(self.hidden[table][:, None], 0, own)
             totals, left = (lattice.sum_over(schema, codes, self.study.profiles, each) for each in (own, shown))
             for query, total, rest in zip(codes, totals, left, strict=True):
-                where = self.names(query)
+                where = self.levels(query)
                 yield Withheld(table, where, None, float(total.sum()), float(rest.sum()))
                 for cell in range(own.shape[1]):
                     yield Withheld(table, where, cell, float(total[cell]), float(rest[cell]))
 
-    def names(self, query: np.ndarray) -> Where:
+    def levels(self, query: np.ndarray) -> Where:
         """Levels that a query fixes."""
         fixed = zip(self.study.schema.covariates, query, strict=True)
         return tuple((one.name, one.levels[code]) for one, code in fixed if code != OPEN)
@@ -171,6 +182,17 @@ def supports(found: Published, secrets: Secrets) -> Iterator[Estimate]:
 
 
 @attack
+def scores(found: Published, secrets: Secrets) -> Iterator[Estimate]:
+    """Rows behind everybody that can be scored, from a table of people with each combination of levels."""
+    given, names = found.give("program: score").decode(), found.model.schema.names
+    scored = csv.DictReader(io.StringIO(given[given.index(",".join(names) + ",") :]))
+    for person in scored:
+        where = tuple((name, person[name]) for name in names if person[name])
+        for table in found.model.structure.tables:
+            yield Estimate((table, where, None), float(person[f"support_{table}"]))
+
+
+@attack
 def differences(found: Published, secrets: Secrets) -> Iterator[Estimate]:
     """A group less the groups within it that differ in one covariate: what is left is the level that is not told."""
     schema, where = secrets.study.schema, _where(found)
@@ -197,7 +219,7 @@ def counts_in_the_folder(found: Published, secrets: Secrets) -> Iterator[Estimat
     study = found.model.study
     codes = lattice.all_queries(study.schema)
     for table in study.structure.tables:
-        own = study.counts[:, study.structure.columns_of(table)]
+        own = study.counts[:, study.structure.all_columns_of(table)]
         for where, sums in zip(_where(found), lattice.sum_over(study.schema, codes, study.profiles, own), strict=True):
             yield Estimate((table, where, None), float(sums.sum()))
             for cell, people in enumerate(sums):
@@ -240,7 +262,7 @@ def _distributions(found: Published, table: str) -> list[Any]:
 def _shown_share(found: Published, names: Where, table: str) -> float:
     """Share of a level among those who are shown."""
     study = found.model.study
-    rows = study.counts[:, slice(None) if table == BOTH else study.structure.columns_of(table)].sum(axis=1)
+    rows = study.counts[:, slice(None) if table == BOTH else study.structure.all_columns_of(table)].sum(axis=1)
     covariate = study.schema.index(names[0][0])
     here = study.profiles[:, covariate] == study.schema.covariates[covariate].levels.index(names[0][1])
     return float(rows[here].sum() / (rows.sum() or 1.0))
@@ -251,7 +273,8 @@ def _totals(found: Published, secrets: Secrets) -> dict[str, set[float]]:
     study, truth = found.model.study, secrets.study
     told = dict(zip(("experimental", "observational"), study.table_rows, strict=True))
     gone = dict(zip(told, study.withheld.rows if study.withheld else (0, 0), strict=True))
-    known = {table: float(truth.people[:, truth.structure.columns_of(table)].sum()) for table in truth.structure.tables}
+    people, structure = truth.people, truth.structure
+    known = {table: float(people[:, structure.all_columns_of(table)].sum()) for table in structure.tables}
     tables = {table: {told[table], told[table] + gone[table], known[table]} for table in known}
     both = {sum(told.values()), sum(told.values()) + sum(gone.values()), sum(known.values())}
     return {**tables, BOTH: both}
@@ -260,7 +283,8 @@ def _totals(found: Published, secrets: Secrets) -> dict[str, set[float]]:
 def _level_shares(found: Published) -> Iterator[tuple[str, Where, float]]:
     """Shares of levels wherever they are told: by `ask`, by the API, in the report, and by the model itself."""
     model, printed = found.model, found.give("program: ask").decode()
-    asked = json.loads(found.get("/api/ask").split(b"\n", 1)[1])["levels"]
+    told = found.post("/api/ask", json={"query": "", **found.contrast})
+    asked = json.loads(told.split(b"\n", 1)[1])["levels"]
     table = printed[printed.index("covariate,") :].split("\n\n")[0]
     own = model.structure.tables[-1]
     for row in [*csv.DictReader(io.StringIO(table)), *asked]:

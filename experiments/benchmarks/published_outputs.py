@@ -73,6 +73,12 @@ class Published:
         """Codes of all queries."""
         return lattice.all_queries(self.model.schema)
 
+    @cached_property
+    def contrast(self) -> dict[str, str]:
+        """Which arm is compared with which, where that has to be said, as an option."""
+        arms = self.model.structure.description.arms
+        return {"contrast": f"{arms[-1]}:{arms[0]}"} if len(arms) > 2 else {}
+
     def run(self, *arguments: object) -> bytes:
         """What a command prints, as results and beside them; a refusal is an output like any other."""
         out, err, code = io.StringIO(), io.StringIO(), None
@@ -150,13 +156,13 @@ def folder(found: Published) -> bytes:
 @output("report", commands=["report"])
 def report(found: Published) -> bytes:
     """The page, and the same as data."""
-    summary = summarise(found.model, threshold=0.3, top=50)
+    summary = summarise(found.model, threshold=0.3, top=50, **found.contrast)
     return render(summary).encode() + json.dumps(as_plain(summary)).encode()
 
 
 @output("report of the program", commands=["report"])
 def report_command(found: Published) -> bytes:
-    return found.run("report", FOLDER, "--format", "json", "--threshold", 0.2)
+    return found.run("report", FOLDER, "--format", "json", "--threshold", 0.2, *_contrast("report", found))
 
 
 @output("figures")
@@ -164,7 +170,8 @@ def figures(found: Published) -> bytes:
     """Forest plots of all levels, and the map of the study's rows."""
     drawn = io.BytesIO()
     with mpl.rc_context({"svg.hashsalt": "fixed"}):
-        for figure in (pnsight.plot(found.model, found.queries[:40]), pnsight.plot(found.model.study)):
+        answers = pnsight.plot(found.model, found.queries[:40], **found.contrast)
+        for figure in (answers, pnsight.plot(found.model.study)):
             figure.savefig(drawn, format="svg", metadata={"Date": None})
     return drawn.getvalue()
 
@@ -216,10 +223,20 @@ COMMANDS: dict[str, Sequence[object]] = {
 """Commands on the folder; `run` takes away nothing, so all that they print counts."""
 
 
+COMPARING = ("query", "ask", "rank", "select", "report")
+"""Commands that have to be told which of several arms to compare."""
+
+
+def _contrast(command: str, found: Published) -> list[str]:
+    return [word for name, arms in found.contrast.items() for word in (f"--{name}", arms) if command in COMPARING]
+
+
 def _command(name: str, arguments: Sequence[object]) -> None:
-    @output(f"program: {name}", commands=[str(arguments[0])])
+    command = str(arguments[0])
+
+    @output(f"program: {name}", commands=[command])
     def give(found: Published) -> bytes:
-        return found.run(*arguments)
+        return found.run(*arguments, *_contrast(command, found))
 
 
 for _name, _arguments in COMMANDS.items():
@@ -249,7 +266,8 @@ def api_model(found: Published) -> bytes:
 
 @output("API: bounds", addresses=["/api/bounds"])
 def api_bounds(found: Published) -> bytes:
-    return found.post("/api/bounds", json={"queries": found.queries}) + found.get("/api/bounds?query=sex%3Dmale")
+    sent = {"queries": found.queries, **found.contrast}
+    return found.post("/api/bounds", json=sent) + found.get("/api/bounds?query=sex%3Dmale")
 
 
 @output("API: decisions", addresses=["/api/decide"])
@@ -260,13 +278,13 @@ def api_decide(found: Published) -> bytes:
 
 @output("API: questions", addresses=["/api/ask"])
 def api_ask(found: Published) -> bytes:
-    asked = [found.post("/api/ask", json={"query": query, "threshold": 0.2}) for query in found.queries[::7]]
-    return b"".join([found.get("/api/ask"), *asked])
+    sent = [{"query": query, "threshold": 0.2, **found.contrast} for query in ("", *found.queries[::7])]
+    return b"".join([found.get("/api/ask"), *(found.post("/api/ask", json=each) for each in sent)])
 
 
 @output("API: ranking", addresses=["/api/rank"])
 def api_rank(found: Published) -> bytes:
-    return found.post("/api/rank", json={"top": 100}) + found.get("/api/rank?by=harm")
+    return found.post("/api/rank", json={"top": 100, **found.contrast}) + found.get("/api/rank?by=harm")
 
 
 @output("pages: explore", addresses=["/", "/answer", "/advice"])

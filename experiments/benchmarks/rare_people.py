@@ -20,6 +20,8 @@ OTHER_RARE = ("Foswinkel", "Gaptelen")
 
 SHARES = (0.5, 0.37, 0.1, 0.02, 0.01)
 COVARIATES = ("town", "sex", "old")
+SHOWN = ("x", "y", "dose", "grade", "days", "died", "taken", "partly")
+"""What rows show of treatments and outcomes."""
 
 WAYS: dict[str, dict[str, Any]] = {
     "unweighted": {},
@@ -29,6 +31,17 @@ WAYS: dict[str, dict[str, Any]] = {
     "all at once": {"survey_weight": "w", "cluster": "home", "assignment": "p"},
 }
 """How rows are weighed, as options of `read_study`."""
+
+DOSES, GRADES = ("none", "low", "high"), ("worse", "same", "better")
+
+TRIALS: dict[str, dict[str, Any]] = {
+    "three arms and three outcomes": {"treatment": "dose", "arms": DOSES, "outcome": "grade", "outcomes": GRADES},
+    "times": {"outcome": None, "time": "days", "event": "died", "event_is": "bad", "horizons": (30, 90)},
+    "noncompliance": {"treatment": "taken", "assigned": "x"},
+    "missing outcomes as sets": {"outcome": "partly", "missing_outcome": "set"},
+    "missing outcomes, worst case": {"outcome": "partly", "missing_outcome": "worst-case"},
+}
+"""Other structures than two arms and two outcomes, as options of `read_study`; they have more cells to be small."""
 
 
 def rare_tables(seed: int, rows: int = 800, alone: bool = False) -> Tables:
@@ -43,7 +56,7 @@ def _table(rng: np.random.Generator, rows: int, randomised: bool) -> pandas.Data
     chosen = 0.5 if randomised else 0.3 + 0.3 * sex
     x = rng.random(rows) < chosen
     y = rng.random(rows) < 0.25 + 0.25 * x + 0.15 * old - 0.05 * town
-    return pandas.DataFrame(
+    found = pandas.DataFrame(
         {
             "town": np.array(TOWNS)[town],
             "sex": np.array(["female", "male"])[sex],
@@ -56,11 +69,26 @@ def _table(rng: np.random.Generator, rows: int, randomised: bool) -> pandas.Data
             "p": rng.choice([0.4, 0.5, 0.6], rows),
         }
     )
+    return found.assign(**_other_columns(rng.spawn(1)[0], found))
+
+
+def _other_columns(rng: np.random.Generator, table: pandas.DataFrame) -> dict[str, Any]:
+    """Treatments and outcomes of other structures."""
+    rows, x, y = len(table), table["x"].to_numpy(), table["y"].to_numpy()
+    dose, grade = x + (rng.random(rows) < 0.4) * x, y + (rng.random(rows) < 0.5) * y
+    return {
+        "dose": np.array(DOSES)[dose],
+        "grade": np.array(GRADES)[grade],
+        "days": np.where(y, rng.choice([10, 60], rows), 200),
+        "died": y,
+        "taken": np.where(rng.random(rows) < 0.3, 1 - x, x),
+        "partly": np.where(rng.random(rows) < 0.2, None, y.astype(object)),
+    }
 
 
 def read(tables: Tables, **how: Any) -> pnsight.Study:
     """The study of tables."""
-    return pnsight.read_study(*tables, treatment="x", outcome="y", covariates=COVARIATES, **how)
+    return pnsight.read_study(*tables, **{"treatment": "x", "outcome": "y", "covariates": COVARIATES, **how})
 
 
 @dataclass(frozen=True)
@@ -77,7 +105,7 @@ def by_fate(tables: Tables, min_cell: int, **how: Any) -> list[RowsByFate]:
     people, found = study.people, []
     for name, table in zip(study.structure.tables, tables, strict=False):
         assert table is not None
-        hidden = withheld_profiles(people[:, study.structure.columns_of(name)], people.sum(axis=1), min_cell)
+        hidden = withheld_profiles(people[:, study.structure.all_columns_of(name)], people.sum(axis=1), min_cell)
         gone = {_labels(study, profile) for profile in study.profiles[hidden]}
         out = np.array([row in gone for row in table[list(COVARIATES)].itertuples(index=False, name=None)], dtype=bool)
         found.append(RowsByFate(table[~out], table[out]))
@@ -103,7 +131,7 @@ def refilled(tables: Tables, min_cell: int, seed: int, **how: Any) -> Tables:
     rng, found = np.random.default_rng(seed), []
     for fate in by_fate(tables, min_cell, **how):
         other = fate.withheld.reset_index(drop=True)
-        for columns in (["town", "sex", "old"], ["x", "y"], ["w", "p"], ["n"], ["home"]):
+        for columns in (["town", "sex", "old"], list(SHOWN), ["w", "p"], ["n"], ["home"]):
             some = rng.permutation(len(other))[: len(other) // 8]  # few enough that no cell becomes large
             other.loc[some, columns] = other.loc[rng.permutation(some), columns].to_numpy()
         other["w"] = np.round(other["w"] * rng.uniform(0.5, 2.0, len(other)), 3)

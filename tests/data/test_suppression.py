@@ -11,7 +11,7 @@ from cluster_trials import household_trial
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from rare_people import COVARIATES, RARE, WAYS, rare_tables, read, twins, without_withheld
+from rare_people import COVARIATES, RARE, TRIALS, WAYS, rare_tables, read, twins, without_withheld
 
 import pnsight
 from noted import kinds, remark, rows_without, rows_without_treatment_or_outcome, values
@@ -60,6 +60,40 @@ def test_what_is_left_is_what_reading_the_tables_without_the_withheld_rows_gives
     assert_same(left, fresh)
     assert left.sampled is None
     assert len(fresh.profiles) > 2
+
+
+@pytest.mark.parametrize("trial", TRIALS)
+def test_so_it_is_of_every_structure_and_so_is_what_is_said_of_missing_outcomes(trial):
+    tables, how = rare_tables(1, rows=4000), TRIALS[trial]
+    study = read(tables, **how)
+    left = suppress_study(study, 10)
+    fresh = read(without_withheld(tables, 10, **how), **how)
+    assert_same(left, fresh)
+    assert len(study.profiles) > len(left.profiles) > 2
+    kept = [[note for note in each.notes if note.kind == "outcomes_kept"] for each in (left, fresh)]
+    assert kept[0] == kept[1]
+    assert len(kept[0]) == (2 if "missing_outcome" in how else 0)
+
+
+def test_rows_without_an_outcome_that_are_few_are_small_counts_like_others():
+    """In one town three people lack an outcome: they are a cell of their own, whatever becomes of them."""
+    rows = [
+        {"town": town, "x": x, "y": y} for town in ("Aix", "Dol") for x in (0, 1) for y in (0, 1) for _ in range(40)
+    ]
+    rows += [{"town": "Aix", "x": x, "y": None} for x in (0, 1) for _ in range(12)]
+    rows += [{"town": "Dol", "x": 1, "y": None}] * 3 + [{"town": "Cluny", "x": x, "y": 1} for x in (0, 1)] * 10
+    study = pnsight.read_study(pandas.DataFrame(rows), treatment="x", outcome="y", missing_outcome="set")
+    left = suppress_study(study, 10)
+    assert left.schema.covariates[0].levels == ("Cluny",)  # Aix so that the total less Aix does not give the three away
+
+
+def test_times_of_rows_that_count_in_parts_are_refused_and_others_are_not():
+    trial, registry = rare_tables(1, rows=4000)
+    censored = trial.assign(days=trial["days"].where(trial["sex"] == "male", 50))
+    with pytest.raises(QueryError, match="how they count depends on all rows of their arm"):
+        suppress_study(read((censored, registry), **TRIALS["times"]), 10)
+    followed = {**TRIALS["times"], "horizons": (30,)}
+    assert suppress_study(read((censored, registry), **followed), 10).withheld.left[0] > 1000
 
 
 @pytest.mark.slow
@@ -232,6 +266,9 @@ def test_missing_outcomes_are_told_by_arm_and_not_to_the_last_person():
     found = TableAttrition("experimental", (304.0, 303.0), (44.0, 4.0), levels=levels)
     left = suppress_study(replace(read(rare_tables(1)), attrition=(found,)), 10)
     assert left.attrition == (TableAttrition("experimental", (300.0, 300.0), (40.0, 0.0)),)
+    arms = TableAttrition("experimental", (304.0, 303.0, 16.0), (44.0, 4.0, 6.0), (1.0, 1.0, 1.0), levels=levels)
+    left = suppress_study(replace(read(rare_tables(1)), attrition=(arms,)), 10)
+    assert left.attrition == (TableAttrition("experimental", (300.0, 300.0, 20.0), (40.0, 0.0, 10.0), (1.0,) * 3),)
     clustered = replace(found, worth=0.5)
     assert suppress_study(replace(read(rare_tables(1)), attrition=(clustered,)), 10).attrition is None
     assert suppress_study(replace(read(rare_tables(1), weight="n"), attrition=(found,)), 10).attrition is None

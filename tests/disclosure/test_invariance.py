@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from published_outputs import FOLDER, OUTPUTS, Published
-from rare_people import OTHER_RARE, RARE, WAYS, Tables, read, twins
+from rare_people import OTHER_RARE, RARE, TRIALS, WAYS, Tables, read, twins
 
 import pnsight
 from pnsight.output.report import as_plain, render, summarise
@@ -50,6 +50,8 @@ CASES = {
     "plug-in of the experiment alone": Case(pnsight.PlugIn, rows=1600, alone=True),
     "response types": Case(_response_types),
     "response types, all at once": Case(_response_types, WAYS["all at once"]),
+    **{f"plug-in, {trial}": Case(pnsight.PlugIn, how, rows=4000) for trial, how in TRIALS.items()},
+    "response types, three arms": Case(_response_types, TRIALS["three arms and three outcomes"], rows=4000),
     "mask-mlp": Case(lambda: pnsight.MaskMLP(epochs=2, min_rows=30, validation="queries"), rows=4000),
 }
 

@@ -113,7 +113,7 @@ def test_profiles_can_be_mixed_and_refined_in_any_structure():
     assert plain.lower[0] - 1e-9 <= refined.lower[0] <= refined.upper[0] <= plain.upper[0] + 1e-9
 
 
-def test_counts_are_withheld_but_not_those_of_rows_that_show_less_than_a_cell():
+def test_counts_are_withheld_but_not_those_of_times_that_count_in_parts():
     study = drawn(STRUCTURES["three grades"], rows=200)
     shown = pnsight.suppress(pnsight.PlugIn().fit(study), 5)
     cells = shown.study.counts

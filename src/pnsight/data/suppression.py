@@ -14,12 +14,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pnsight._typing import BoolArray, FloatArray, IndexArray
+from pnsight.data.arms_and_outcomes import MISSING
 from pnsight.data.attrition import TableAttrition
 from pnsight.data.counted_rows import count_rows
 from pnsight.data.sampled_rows import INDEPENDENT, SampledRows, row_weights
 from pnsight.data.schema import OTHER, Codes, Covariate, Schema
 from pnsight.data.small_cells import withheld_profiles
 from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL
+from pnsight.data.structures import outcome_codes, places
 from pnsight.data.study import Study, Withheld
 from pnsight.errors import QueryError
 from pnsight.notes import Note
@@ -51,14 +53,14 @@ def suppress_study(study: Study, min_cell: int) -> Study:
     if study.withheld is not None:
         _check_not_raised(study.withheld, min_cell)
         return study
-    _check_whole_cells(study)
+    _check_whole_rows(study)
     if study.design is not None and study.sampled is None:
         raise QueryError(
             "how many people are behind the weighted counts of this study is not known, so small ones cannot be "
             "withheld; read the tables again."
         )
     all_people, structure = study.people, study.structure
-    people = {table: all_people[:, structure.columns_of(table)] for table in structure.tables}
+    people = {table: all_people[:, structure.all_columns_of(table)] for table in structure.tables}
     sizes = np.asarray(all_people.sum(axis=1))
     hidden = {table: withheld_profiles(found, sizes, min_cell) for table, found in people.items()}
     left = _without(study, hidden)
@@ -72,7 +74,7 @@ def suppress_study(study: Study, min_cell: int) -> Study:
         ignored=study.ignored,
         dropped=_dropped(study, min_cell),
         attrition=_attrition(study, min_cell),
-        notes=(*_notes(study, left.schema), *(() if design is None else design.notes)),
+        notes=(*_notes(study, left), *(() if design is None else design.notes)),
         design=design,
         withheld=_record(people, hidden, min_cell),
         sampled=None,
@@ -84,11 +86,13 @@ def _check_limit(min_cell: int) -> None:
         raise QueryError(f"the smallest count to show is {min_cell!r}; give a whole number of at least 2, such as 10.")
 
 
-def _check_whole_cells(study: Study) -> None:
-    if study.structure.sets:
+def _check_whole_rows(study: Study) -> None:
+    """A row that was censored within an interval counts in parts, by what all rows of its arm show."""
+    if study.structure.description.horizons and study.partly_observed:
         raise QueryError(
-            "counts of rows without an outcome, or that were censored, cannot be withheld; leave --min-cell out, or "
-            "read the tables with --missing-outcome drop."
+            "some rows were censored before the last horizon, and how they count depends on all rows of their arm, "
+            "also on those that would be withheld, so small counts of these times cannot be withheld (--min-cell). "
+            "Give only horizons up to which nobody was censored (--horizons)."
         )
 
 
@@ -127,7 +131,7 @@ def _without(study: Study, hidden: Mapping[str, BoolArray]) -> Study:
     """The study of rows whose profile is not withheld from their table, by masks of shape (profiles,)."""
     shown = study.counts.copy()
     for table, gone in hidden.items():
-        shown[gone, study.structure.columns_of(table)] = 0
+        shown[np.ix_(gone, study.structure.all_columns_of(table))] = 0
     left = _renumbered(study, np.asarray(shown.any(axis=1)))
     if study.sampled is None:
         return Study(left.schema, left.profiles, shown[left.kept], study.structure)
@@ -202,24 +206,36 @@ def _attrition(study: Study, min_cell: int) -> tuple[TableAttrition, ...] | None
     """About how many outcomes of either arm are missing, if rows are people, and not few; not by level."""
     if study.attrition is None or not _rows_are_people(study):
         return None
-    if any(one.worth != 1 or one.arm_worth != (1.0, 1.0) for one in study.attrition):
+    if any(worth != 1 for one in study.attrition for worth in (one.worth, *one.arm_worth)):
         return None  # what clusters are worth rests on all rows
     return tuple(_coarse(one, min_cell) for one in study.attrition)
 
 
 def _coarse(found: TableAttrition, min_cell: int) -> TableAttrition:
-    rows, missing = (
-        (_about(treated, min_cell), _about(untreated, min_cell)) for treated, untreated in (found.rows, found.missing)
-    )
-    return TableAttrition(found.table, rows, missing)
+    rows, missing = (tuple(_about(arm, min_cell) for arm in arms) for arms in (found.rows, found.missing))
+    return TableAttrition(found.table, rows, missing, (1.0,) * len(rows))
 
 
-def _notes(study: Study, left: Schema) -> tuple[Note, ...]:
-    """What the notes say about columns, and about the levels that are left."""
+def _notes(study: Study, left: Study) -> tuple[Note, ...]:
+    """What the notes say about columns, and about the rows and levels that are left."""
     found = [note for note in study.notes if note.kind in _HARMLESS]
-    for before, covariate in zip(study.schema.covariates, left.covariates, strict=True):
+    for note in study.notes:
+        if note.kind == "outcomes_kept" and (rows := _rows_without_outcome(left, note.values["table"])):
+            found.append(Note(note.kind, {**note.values, "rows": rows}))
+    for before, covariate in zip(study.schema.covariates, left.schema.covariates, strict=True):
         if before.rare_levels and OTHER in covariate.levels:
             found.append(Note("rare_levels_merged", {"covariate": covariate.name, "levels": ()}))
         if len(covariate.levels) == 1:
             found.append(Note("single_level", {"covariate": covariate.name, "level": covariate.levels[0]}))
     return tuple(found)
+
+
+def _rows_without_outcome(study: Study, table: str) -> float:
+    """Rows of a table whose outcome is missing, and that are kept nevertheless."""
+    structure = study.structure
+    missing = places(structure, table)[..., outcome_codes(structure.description).index(MISSING)]
+    missing = missing[missing >= 0]  # of arms that the table may have
+    if study.sampled is None:
+        return float(study.counts[:, structure.all_columns_of(table)[missing]].sum())
+    found = study.sampled.get(table)
+    return 0.0 if found is None else float(found.rows[np.isin(found.cell, missing)].sum())

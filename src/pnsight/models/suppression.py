@@ -94,7 +94,7 @@ def fit_suppressed(model: AnyModel, study: Study, min_cell: int, progress: Progr
 
 
 def _rows(study: Study, table: str) -> float:
-    return float(study.counts[:, study.structure.columns_of(table)].sum())
+    return float(study.counts[:, study.structure.all_columns_of(table)].sum())
 
 
 def _nothing_left(study: Study, tables: Sequence[str], min_cell: int) -> ModelError:
