@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -76,3 +79,23 @@ def churn(run, tmp_path):
     table = write_csv(tmp_path / "t.csv", "group,x,y", *(rows(counts, f"{name},") for name, counts in CHURN.items()))
     run("fit", table, "--treatment", "x", "--outcome", "y", "--model", "plug-in", "--out", tmp_path / "model")
     return tmp_path / "model"
+
+
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))  # the first write is cut short, as on a disk that is full
+from pnsight.cli.main import main
+main(sys.argv[1:])
+"""
+
+
+@pytest.fixture
+def run_on_full_disk():
+    """Run a command in a program of its own, whose files have room for a thousand bytes each."""
+
+    def run(*arguments, unbuffered="", stdout=subprocess.DEVNULL) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", LIMITED, *map(str, arguments)]
+        environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+        return subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, env=environment)
+
+    return run

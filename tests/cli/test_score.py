@@ -97,6 +97,30 @@ def test_a_table_without_rows_gives_one_without_rows(sexes, run, tmp_path):
     assert read(tmp_path / "out.csv") == []
 
 
+def test_bytes_are_text_in_a_csv_and_no_formula_either(sexes, run, tmp_path):
+    """Columns of a Parquet file may be bytes, which are no text to Arrow, and need not be UTF-8."""
+    code = pyarrow.array([b"@SUM", b"abcd"], pyarrow.binary(4))
+    columns = {"sex": ["F", "M"], "note": [b"=1+1", b"\xff, ok"], "code": code}
+    pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "people.parquet")
+    run("score", sexes, tmp_path / "people.parquet", "--threshold", 0.4, "--out", tmp_path / "out.csv")
+    found = [(row["note"], row["code"]) for row in read(tmp_path / "out.csv")]
+    assert found == [("'=1+1", "'@SUM"), ("\\xff, ok", "abcd")]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_on_a_disk_that_is_full_the_old_file_stays(kind, sexes, run_on_full_disk, tmp_path):
+    (tmp_path / "people.csv").write_text("sex,id\n" + "".join(f"F,{number}\n" for number in range(2000)))
+    (tmp_path / f"out.{kind}").write_text("as before")
+    arguments = [sexes, tmp_path / "people.csv", "--threshold", 0.4, "--out", tmp_path / f"out.{kind}"]
+    ended = run_on_full_disk("score", *arguments)
+    assert ended.returncode == 2
+    assert ended.stderr.count("\n") == 1
+    assert f"out.{kind}': " in ended.stderr
+    assert "File too large" in ended.stderr
+    assert (tmp_path / f"out.{kind}").read_text() == "as before"
+    assert sorted(os.listdir(tmp_path)) == [f"out.{kind}", "people.csv"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

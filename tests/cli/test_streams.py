@@ -8,7 +8,6 @@ import io
 import json
 import os
 import signal
-import subprocess
 import sys
 
 import pytest
@@ -76,25 +75,13 @@ def test_an_interrupt_while_counting_ends_quietly(attempt, monkeypatch, interrup
 # --- a disk that is full ----------------------------------------------------------------------------------
 
 ALL = ("oracle", "mediator", "--space", "exact")
-LIMITED = """
-import resource, sys
-resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))  # the first write is cut short, as on a disk that is full
-from pnsight.cli.main import main
-main(sys.argv[1:])
-"""
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("kind", ["csv", "json", "table"])
-def test_a_result_that_was_cut_short_is_an_error(kind, unbuffered, tmp_path):
+def test_a_result_that_was_cut_short_is_an_error(kind, unbuffered, run_on_full_disk, tmp_path):
     with (tmp_path / "result").open("wb") as result:
-        ended = subprocess.run(
-            [sys.executable, "-c", LIMITED, *ALL, "--format", kind],
-            stdout=result,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
-        )
+        ended = run_on_full_disk(*ALL, "--format", kind, unbuffered=unbuffered, stdout=result)
     assert (ended.returncode, ended.stderr) == (2, "pnsight: cannot write the result: File too large.\n")
 
 

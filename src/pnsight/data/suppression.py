@@ -219,9 +219,11 @@ def _coarse(found: TableAttrition, min_cell: int) -> TableAttrition:
 def _notes(study: Study, left: Study) -> tuple[Note, ...]:
     """What the notes say about columns, and about the rows and levels that are left."""
     found = [note for note in study.notes if note.kind in _HARMLESS]
-    for note in study.notes:
-        if note.kind == "outcomes_kept" and (rows := _rows_without_outcome(left, note.values["table"])):
-            found.append(Note(note.kind, {**note.values, "rows": rows}))
+    found += [
+        Note(note.kind, {**note.values, "rows": rows})
+        for note in study.notes
+        if note.kind == "outcomes_kept" and (rows := _rows_without_outcome(left, note.values["table"]))
+    ]
     for before, covariate in zip(study.schema.covariates, left.schema.covariates, strict=True):
         if before.rare_levels and OTHER in covariate.levels:
             found.append(Note("rare_levels_merged", {"covariate": covariate.name, "levels": ()}))

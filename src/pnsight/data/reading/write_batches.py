@@ -82,8 +82,8 @@ def _csv_cells(column: Any) -> tuple[Any, bool]:
 
     Each distinct text is looked at once.
     """
-    if pa.types.is_nested(column.type):
-        column = pa.array([None if value is None else str(value) for value in column.to_pylist()], pa.string())
+    if pa.types.is_nested(column.type) or _is_bytes(column.type):
+        column = pa.array([None if value is None else _text(value) for value in column.to_pylist()], pa.string())
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return column, False
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
@@ -91,3 +91,12 @@ def _csv_cells(column: Any) -> tuple[Any, bool]:
     texts = [as_spreadsheet_cell(text) or None for text in encoded.dictionary.to_pylist()]
     quoted = any(_QUOTED.search(text) for text in texts if text)
     return pa.array(texts, pa.string()).take(encoded.indices), quoted
+
+
+def _is_bytes(kind: Any) -> bool:
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind))
+
+
+def _text(value: Any) -> str:
+    """Bytes as the text that they are, and what is no text in them as escapes; anything else in Python's words."""
+    return value.decode(errors="backslashreplace") if isinstance(value, bytes) else str(value)
