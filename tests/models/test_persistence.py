@@ -314,6 +314,7 @@ def test_a_description_with_a_part_of_another_kind_is_refused(key, value, folder
 
 
 REMARK = remark("rows are few").plain()
+ATTRITION = {"table": "experimental", "rows": [9, 9], "missing": [1, 0], "arm_worth": [1, 1], "worth": 1, "levels": []}
 LEFT_OUT = {"reason": rows_without("sexe").plain(), "rows": 3}
 
 DAMAGED = {
@@ -344,6 +345,13 @@ DAMAGED = {
         f"has format True, this pnsight .* reads format {FORMAT_VERSION}",
     ),
     "a word for a version": (("format_version",), "4", "has format '4', this pnsight .* reads format"),
+    "missing outcomes of no arm": (
+        ("study", "attrition"),
+        [ATTRITION | {"missing": [1]}],
+        "attrition has other than 2 numbers of rows",
+    ),
+    "fewer than no missing outcomes": (("study", "attrition"), [ATTRITION | {"missing": [-1, 0]}], "from zero"),
+    "rows that are worth nothing": (("study", "attrition"), [ATTRITION | {"arm_worth": [1, 0]}], "2 positive numbers"),
     "nothing withheld": (("study", "withheld"), {"min_cell": 5, "rows": [1]}, "rows is .1.; expected a list of 2"),
 }
 

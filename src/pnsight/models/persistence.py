@@ -24,7 +24,7 @@ from pnsight.data.sampling import SamplingDesign, TableSampling
 from pnsight.data.schema import Covariate, Schema
 from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL, Description, Structure
 from pnsight.data.structures import KINDS, structure_of
-from pnsight.data.study import Study, Withheld
+from pnsight.data.study import MAX_ROWS, Study, Withheld
 from pnsight.data.two_by_two import TWO_BY_TWO
 from pnsight.errors import ModelError, OutputError, PnsightError, join_names
 from pnsight.models import model_files
@@ -302,7 +302,7 @@ def _study_in(description: StoredStudy, arrays: dict[str, np.ndarray[Any, Any]])
         success=description.success,
         withheld=None if description.withheld is None else Withheld(**dict(description.withheld)),
         design=None if description.design is None else _design_in(description.design, structure, schema),
-        attrition=None if description.attrition is None else _attrition_in(description.attrition, schema),
+        attrition=None if description.attrition is None else _attrition_in(description.attrition, structure, schema),
         sampled=rows_in(arrays, structure, len(profiles)),
     )
 
@@ -319,9 +319,14 @@ def _structure_in(stored: StoredStructure | None) -> Structure:
     return structure_of(Description(**plain), (EXPERIMENTAL, OBSERVATIONAL))
 
 
-def _attrition_in(stored: list[StoredAttrition], schema: Schema) -> tuple[TableAttrition, ...]:
-    sizes = dict(zip(schema.names, schema.shape, strict=True))
+def _attrition_in(stored: list[StoredAttrition], structure: Structure, schema: Schema) -> tuple[TableAttrition, ...]:
+    sizes, arms = dict(zip(schema.names, schema.shape, strict=True)), len(structure.description.arms)
     for one in stored:
+        by_arm = [one.rows, one.missing, *(each for found in one.levels for each in (*found.rows, *found.missing))]
+        if any(len(each) != arms or not all(0 <= rows <= MAX_ROWS for rows in each) for each in by_arm):
+            raise ValueError(f"study.attrition has other than {arms} numbers of rows, one for each arm, from zero")
+        if len(one.arm_worth) != arms or not all(0 < worth <= MAX_ROWS for worth in (one.worth, *one.arm_worth)):
+            raise ValueError(f"study.attrition has other worths of rows than {arms} positive numbers, one for each arm")
         for found in one.levels:
             if {len(found.rows), len(found.missing)} != {sizes.get(found.covariate)}:
                 raise ValueError(f"study.attrition does not fit the levels of covariate {found.covariate!r}")

@@ -53,7 +53,7 @@ def _attrition(
         arm = 1 - arm  # the treated first, as its groups are
     rows, lost = _by_arm(table, arm, arms), _by_arm(table, arm, arms, missing)
     if not any(lost):
-        return TableAttrition(table.role, rows, lost)
+        return TableAttrition(table.role, rows, lost, (1.0,) * arms)
     once, cluster, cell = np.ones(len(arm)), table.cluster_of(numbers), missing.astype(np.intp)
     sampled = SampledRows(np.zeros_like(arm), cell, table.rows, once, cluster, table.people, once, once / 2)
     return TableAttrition(
