@@ -313,3 +313,13 @@ def about(found: Published) -> bytes:
 
 STATIC = ("/static/{name}",)
 """Addresses of files that are the same for every model."""
+
+NOT_PUBLISHED = {
+    "check": "what it says of all rows is for whoever has the tables",
+    "simulate": "no tables of anybody's",
+    "oracle": "no tables of anybody's",
+    "formula": "no tables of anybody's",
+    "demo": "no tables of anybody's",
+    "bench": "no tables of anybody's",
+}
+"""Commands whose results are nothing that a protected model gives out, and why; every other command is an output."""
