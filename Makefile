@@ -1,4 +1,4 @@
-# Everything below works from a fresh clone with Python 3.11+ and make; check also needs Java 17 and Chromium.
+# Everything below works from a fresh clone with Python 3.11+ and make; check also needs Java 17, Chromium and PostgreSQL.
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed

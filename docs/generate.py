@@ -161,6 +161,7 @@ PAGES: list[tuple[Path, Callable[[], str]]] = [
             DOCS / "check.md",
             DOCS / "deciding.md",
             DOCS / "scoring.md",
+            DOCS / "sites.md",
             DOCS / "report.md",
             DOCS / "disclosure.md",
             DOCS / "explorer.md",

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from postgres_server import find_postgres
 from quick_config import QUICK
 
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
@@ -31,6 +32,7 @@ SLOW_PLACES = (
     "cli/test_demo.py",
     "cli/test_report.py",
     "cli/test_response_type_model.py",
+    "cli/test_sites.py",
     "decisions",
     "disclosure",
     "diagnostics/test_assumptions.py",
@@ -38,6 +40,7 @@ SLOW_PLACES = (
     "diagnostics/test_effective_rows.py",
     "diagnostics/test_evidence.py",
     "diagnostics/test_pooling.py",
+    "diagnostics/test_sites.py",
     "estimands/test_assumptions.py",
     "estimands/test_confidence.py",
     "estimands/test_coverage.py",
@@ -73,23 +76,28 @@ LEFT_OUT = pytest.StashKey[list[str]]()
 
 @dataclass(frozen=True)
 class Need:
-    """A program that some tests need, which tests those are, and what to say where it is missing."""
+    """A program that some tests need, how to find it, which tests those are, and what to say where it is missing."""
 
-    program: str
+    find: Callable[[], object]
     concerns: Callable[[pytest.Item], bool]
     words: str
 
 
 NEEDS = (
     Need(
-        "java",
+        lambda: shutil.which("java"),
         lambda item: "Spark" in item.name,
         "tests of Spark, which needs Java 17 (on Debian: openjdk-17-jre-headless)",
     ),
     Need(
-        "chromium",
+        lambda: shutil.which("chromium"),
         lambda item: "browser" in item.path.parts,
         "tests in a browser, which need Chromium (on Debian: chromium)",
+    ),
+    Need(
+        find_postgres,
+        lambda item: "PostgreSQL" in item.name or item.path.stem == "test_postgresql",
+        "tests of PostgreSQL, which need its server (on Debian: postgresql)",
     ),
 )
 
@@ -135,7 +143,7 @@ def _deselect(config, items, gone):
 
 def _leave_out(config, items):
     """Leave out what the machine cannot run, and say so at the end; `make check` leaves out nothing."""
-    lacking = [] if config.getoption("--everything") else [need for need in NEEDS if shutil.which(need.program) is None]
+    lacking = [] if config.getoption("--everything") else [need for need in NEEDS if need.find() is None]
     left_out = {need: [item for item in items if need.concerns(item)] for need in lacking}
     config.stash[LEFT_OUT] = [f"{len(found)} {need.words}" for need, found in left_out.items() if found]
     _deselect(config, items, [item for found in left_out.values() for item in found])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import gzip
 import sqlite3
 
@@ -13,6 +14,8 @@ import pandas
 import polars
 import pyarrow
 import pyarrow.parquet
+
+from postgres_server import quoted
 
 
 def as_csv(columns, path):
@@ -84,7 +87,7 @@ def as_arrow_dictionary(columns, path):
 def as_database(columns, path):
     """A table of SQLite, by its address."""
     kinds = {bool: "BOOLEAN", int: "INTEGER", float: "REAL"}
-    declared = ", ".join(f"{_quoted(name)} {kinds.get(_kind(values), 'TEXT')}" for name, values in columns.items())
+    declared = ", ".join(f"{quoted(name)} {kinds.get(_kind(values), 'TEXT')}" for name, values in columns.items())
     with sqlite3.connect(path.with_suffix(".db")) as connection:
         connection.execute(f"CREATE TABLE people ({declared})")
         marks = ", ".join("?" for _ in columns)
@@ -97,9 +100,7 @@ def as_database(columns, path):
 def as_database_query(columns, path):
     """A query, which must put into words what SQLite has no type for."""
     chosen = [
-        f"CASE {_quoted(n)} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END AS {_quoted(n)}"
-        if _kind(v) is bool
-        else _quoted(n)
+        f"CASE {quoted(n)} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END AS {quoted(n)}" if _kind(v) is bool else quoted(n)
         for n, v in columns.items()
     ]
     return as_database(columns, path).replace("::people", f"::SELECT {', '.join(chosen)} FROM people")
@@ -113,10 +114,6 @@ def _plain(value):
     return value.isoformat() if hasattr(value, "isoformat") else value
 
 
-def _quoted(name):
-    return '"' + name.replace('"', '""') + '"'
-
-
 def as_dask(columns, path):
     with dask.config.set({"dataframe.convert-string": False}):
         return dask.dataframe.from_pandas(pandas.DataFrame(columns), npartitions=2)
@@ -127,6 +124,22 @@ def as_spark(session, columns, path):
     kinds = {bool: "boolean", int: "long", float: "double", str: "string"}
     declared = ", ".join(f"`{name}` {kinds.get(_kind(values), 'date')}" for name, values in columns.items())
     return session.createDataFrame(list(zip(*columns.values(), strict=True)), schema=declared)
+
+
+def as_postgres(server, columns, path):
+    """A table of a running PostgreSQL, in a schema of its own, by the address of a user who may only read."""
+    kinds = {bool: "boolean", int: "bigint", float: "double precision", datetime.date: "date"}
+    declared = {name: kinds.get(_kind(values), "text") for name, values in columns.items()}
+    schema, table = f"{path.parent.name}.Schéma", f'{path.name} of "SELECT" 100%'
+    server.create_table(schema, table, declared, list(zip(*columns.values(), strict=True)))
+    return server.address(f"{schema}.{table}")
+
+
+def as_postgres_query(server, columns, path):
+    """A query of the same table."""
+    url, _, name = as_postgres(server, columns, path).partition("::")
+    schema, table = name.removesuffix(f'.{path.name} of "SELECT" 100%'), f'{path.name} of "SELECT" 100%'
+    return f"{url}::SELECT * FROM {quoted(schema)}.{quoted(table)} WHERE 'a:b' LIKE '%:b' -- all"
 
 
 ENGINES = {
@@ -151,4 +164,4 @@ ENGINES = {
     "Dask": as_dask,
     "Ibis": lambda columns, path: ibis.memtable(pyarrow.table(columns)),
 }
-"""By name; Spark is apart, since it needs a session."""
+"""By name; Spark and PostgreSQL are apart, since they have to be running."""

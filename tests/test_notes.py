@@ -27,6 +27,49 @@ DECISION = {"quantity": "pns", "lower": 0.6, "upper": 0.9, "threshold": 0.5, "st
 ROWS = {"basis": "", "trial": None, "rows": [1200, 3]}
 
 SENTENCES = {
+    "sites_added": (
+        {
+            "sites": [
+                {"site": "north", "table": "experimental"},
+                {"site": "south", "table": "experimental"},
+                {"site": "register", "table": "observational"},
+            ]
+        },
+        "added up from 2 experimental tables (north, south) and 1 observational table (register)",
+    ),
+    "withheld_at_sites": (
+        {"sites": [{"site": "north", "table": "experimental", "share": 0.18}], "share": 0.15, "wider": 0.085},
+        "of their people, sites withhold about: north 18%. With 15% of a table missing, intervals are about 8% wider "
+        "than with everybody, and shares of everybody could differ by up to 0.15 if those who are missing respond "
+        "otherwise",
+    ),
+    "sites_agree": (
+        {"tests": 21, "smallest": 0.4, "compared": 0.6},
+        "sites do not differ among people who are alike (smallest p-value of 21 looks, corrected: 0.4, of 60% of the "
+        "people).",
+    ),
+    "sites_differ": (
+        {
+            "sites": [
+                {
+                    "site": "west",
+                    "others": ["north", "south"],
+                    "cell": "y_x",
+                    "share": 0.5524,
+                    "other_share": 0.39,
+                    "adjusted": 0.001,
+                },
+                {"site": "north", "others": ["south"], "cell": "all cells", "share": None, "adjusted": 0.02},
+            ]
+        },
+        "people who are alike differ between sites: y_x has 0.552 of them at west and 0.390 at the others (p = 0.001, "
+        "corrected); north from south (p = 0.02, corrected). Answers are averages over sites; to have them apart, let "
+        "each site add a column with its name before it counts.",
+    ),
+    "sites_not_compared": (
+        {},
+        "no profile has people at two sites that could be compared; coarser covariates would help.",
+    ),
     "covariates_left_open": (
         {"covariates": ["age", "sex"]},
         "covariates without a column, left open for everybody: age, sex",

@@ -14,7 +14,7 @@ from pnsight._version import __version__
 if TYPE_CHECKING:
     from pnsight import data, decisions, diagnostics, estimands, models, output, queries, simulation
     from pnsight.data.law import Law
-    from pnsight.data.reading import read_study
+    from pnsight.data.reading import read_counts, read_study, write_counts
     from pnsight.data.schema import Covariate, Schema
     from pnsight.data.study import Study
     from pnsight.decisions.planning import plan
@@ -42,7 +42,7 @@ __getattr__, __dir__, _ = lazy_loader.attach(
     submodules=["data", "decisions", "diagnostics", "estimands", "models", "output", "queries", "simulation"],
     submod_attrs={
         "data.law": ["Law"],
-        "data.reading": ["read_study"],
+        "data.reading": ["read_counts", "read_study", "write_counts"],
         "data.schema": ["Covariate", "Schema"],
         "data.study": ["Study"],
         "decisions.planning": ["plan"],
@@ -100,6 +100,7 @@ __all__ = [
     "plot",
     "queries",
     "rank",
+    "read_counts",
     "read_study",
     "save",
     "score",
@@ -107,4 +108,5 @@ __all__ = [
     "serve",
     "simulation",
     "suppress",
+    "write_counts",
 ]

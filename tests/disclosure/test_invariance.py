@@ -129,3 +129,22 @@ def test_from_tables_to_a_folder_with_the_program(options, tmp_path):
         at.run("export", "private", "--min-cell", MIN_CELL, "--out", FOLDER)
         written.append(OUTPUTS["folder"].give(at))
     assert len({*written}) == 1
+
+
+@pytest.mark.parametrize("role", ["experimental", "observational"])
+def test_a_file_of_counts_is_the_same_whatever_is_withheld(role, tmp_path):
+    """A site's counts are published without any model; each table is protected by itself."""
+    written, pairs = [], twins(3, MIN_CELL, 1600, alone=True)
+    for number, (table, _) in enumerate(pairs):
+        place = tmp_path / str(number)
+        place.mkdir()
+        table.to_csv(place / "table.csv", index=False)
+        roles = ["--treatment", "x", "--outcome", "y", "--covariates", "town,sex,old"]
+        said = Published(place).run(
+            "count", "table.csv", "--role", role, *roles, "--min-cell", MIN_CELL, "--out", "counts.parquet"
+        )
+        assert b"counts written" in said
+        written.append((place / "counts.parquet").read_bytes())
+    assert not pairs[0][0].equals(pairs[1][0])
+    assert written[0] == written[1]
+    assert [rare for rare in (*RARE, *OTHER_RARE) if rare.encode() in written[0]] == []

@@ -1,4 +1,4 @@
-"""One small Spark for all tests: one core, one partition after a shuffle, no web page."""
+"""One small Spark for all tests, with one core, one partition after a shuffle and no web page; and one PostgreSQL."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import sys
 import warnings
 
 import pytest
+
+from postgres_server import running_server
 
 
 @pytest.fixture(scope="session")
@@ -26,3 +28,10 @@ def spark():
         session = SparkSession.builder.master("local[1]").config(map=settings).getOrCreate()
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """A running PostgreSQL with a user who may only read."""
+    with running_server() as server:
+        yield server

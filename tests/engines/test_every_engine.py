@@ -10,7 +10,7 @@ import numpy as np
 import pandas
 import pytest
 
-from engine_tables import ENGINES, as_spark
+from engine_tables import ENGINES, as_postgres, as_postgres_query, as_spark
 from noted import rows_without_treatment_or_outcome
 from pnsight import read_study
 from pnsight.data.schema import label
@@ -140,15 +140,31 @@ def by_hand_sampled():
     return counted((TRIAL, REGISTRY), profile_of, lambda person, randomised: person["worth"] / means[randomised])
 
 
+STARTED = {
+    "Spark": ("spark", as_spark),
+    "PostgreSQL table": ("postgres", as_postgres),
+    "PostgreSQL query": ("postgres", as_postgres_query),
+}
+"""Engines that a fixture starts, by name: the fixture, and what makes a table there."""
+
+
+def builder(engine, request):
+    """What makes a table of an engine from columns and a path."""
+    if engine in ENGINES:
+        return ENGINES[engine]
+    fixture, make = STARTED[engine]
+    return partial(make, request.getfixturevalue(fixture))
+
+
 def by_profile(study):
     named = [tuple(c.levels[k] for c, k in zip(study.schema.covariates, row, strict=True)) for row in study.profiles]
     return dict(zip(named, study.counts.tolist(), strict=True))
 
 
 @pytest.mark.parametrize("reading", READINGS)
-@pytest.mark.parametrize("engine", [*ENGINES, "Spark"])
+@pytest.mark.parametrize("engine", [*ENGINES, *STARTED])
 def test_the_same_study_from_every_engine(engine, reading, request, tmp_path):
-    build = partial(as_spark, request.getfixturevalue("spark")) if engine == "Spark" else ENGINES[engine]
+    build = builder(engine, request)
     trial, registry = (build(t, tmp_path / name) for name, t in (("trial", TRIAL), ("registry", REGISTRY)))
     how, by_hand = READINGS[reading]
     study = read_study(trial, registry, treatment="x", outcome="y", **how)
@@ -165,9 +181,9 @@ def test_the_same_study_from_every_engine(engine, reading, request, tmp_path):
         assert study.dropped[rows_without_treatment_or_outcome(role)] == lost
 
 
-@pytest.mark.parametrize("engine", [*ENGINES, "Spark"])
+@pytest.mark.parametrize("engine", [*ENGINES, *STARTED])
 def test_survey_weights_and_clusters_are_the_same_from_every_engine(engine, request, tmp_path):
-    build = partial(as_spark, request.getfixturevalue("spark")) if engine == "Spark" else ENGINES[engine]
+    build = builder(engine, request)
     trial, registry = (build(t, tmp_path / name) for name, t in (("trial", TRIAL), ("registry", REGISTRY)))
     study = read_study(trial, registry, treatment="x", outcome="y", **SAMPLED)
     expected = by_hand_sampled()
@@ -178,9 +194,9 @@ def test_survey_weights_and_clusters_are_the_same_from_every_engine(engine, requ
     np.testing.assert_array_equal(study.design.folds, plain.design.folds)
 
 
-@pytest.mark.parametrize("engine", [*ENGINES, "Spark"])
+@pytest.mark.parametrize("engine", [*ENGINES, *STARTED])
 def test_people_are_counted_behind_weights_in_every_engine(engine, request, tmp_path):
-    build = partial(as_spark, request.getfixturevalue("spark")) if engine == "Spark" else ENGINES[engine]
+    build = builder(engine, request)
     trial, registry = (build(t, tmp_path / name) for name, t in (("trial", TRIAL), ("registry", REGISTRY)))
     how = {"treatment": "x", "outcome": "y", "covariates": [SEX, DOSE], "missing": "drop"}
     study = read_study(trial, registry, weight="weight", **how)

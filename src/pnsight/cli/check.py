@@ -22,9 +22,9 @@ from pnsight.cli.table_options import (
     SuccessOption,
     SurveyWeightOption,
     TreatedOption,
-    TreatmentOption,
+    TreatmentUnlessCountedOption,
     WeightOption,
-    read_tables,
+    read_tables_or_counts,
     structure_options,
 )
 
@@ -34,7 +34,7 @@ def check(
     experimental: ExperimentalArgument,
     observational: ObservationalArgument = None,
     *,
-    treatment: TreatmentOption,
+    treatment: TreatmentUnlessCountedOption = None,
     outcome: OutcomeOption = None,
     covariates: CovariatesOption = None,
     treated: TreatedOption = None,
@@ -56,7 +56,7 @@ def check(
     row for each test, as JSON everything.
     """
     kind = check_output(format, out)
-    study = read_tables(
+    study = read_tables_or_counts(
         experimental,
         observational,
         treatment=treatment,

@@ -28,11 +28,11 @@ from pnsight.cli.table_options import (
     SuccessOption,
     SurveyWeightOption,
     TreatedOption,
-    TreatmentOption,
+    TreatmentUnlessCountedOption,
     WeightIsPeopleOption,
     WeightOption,
     cut_at_quantiles,
-    read_tables,
+    read_tables_or_counts,
     structure_options,
 )
 from pnsight.errors import join_names
@@ -70,7 +70,7 @@ def fit(
     experimental: ExperimentalArgument,
     observational: ObservationalArgument = None,
     *,
-    treatment: TreatmentOption,
+    treatment: TreatmentUnlessCountedOption = None,
     outcome: OutcomeOption = None,
     observational_only: Annotated[
         bool,
@@ -138,7 +138,7 @@ def fit(
     }
     own = _own_parameters(model, parameters)
     pnsight.models.persistence.check_place(out)
-    study = read_tables(
+    study = read_tables_or_counts(
         *tables,
         treatment=treatment,
         outcome=outcome,

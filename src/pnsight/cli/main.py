@@ -15,6 +15,7 @@ from pnsight.cli import (
     ask,
     bench,
     check,
+    count,
     decide,
     demo,
     explain,
@@ -47,6 +48,7 @@ app.command("demo")(demo.demo)
 app.command("simulate")(simulate.simulate)
 app.command("oracle")(oracle.oracle)
 app.command("check")(check.check)
+app.command("count")(count.count)
 app.command("fit")(fit.fit)
 app.command("formula")(formula.formula)
 app.command("explain")(explain.explain)

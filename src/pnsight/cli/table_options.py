@@ -41,13 +41,20 @@ class Missing(StrEnum):
     LEVEL = "level"
 
 
-_TABLE = "CSV or Parquet, a quoted pattern for many files, or URL::TABLE of a SQL database."
+_TABLE = (
+    "CSV or Parquet, a quoted pattern for many files, or URL::TABLE of a SQL database; or files that count wrote, "
+    "with commas between."
+)
 
 ExperimentalArgument: TypeAlias = Annotated[str, typer.Argument(help=f"Table with randomised treatment: {_TABLE}")]
 ObservationalArgument: TypeAlias = Annotated[
     str | None, typer.Argument(help="Table with chosen treatment; may be left out.")
 ]
 TreatmentOption: TypeAlias = Annotated[str, typer.Option("--treatment", help="Column that says who was treated.")]
+TreatmentUnlessCountedOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--treatment", help="Column that says who was treated; required but for files that count wrote."),
+]
 OutcomeOption: TypeAlias = Annotated[
     str | None, typer.Option("--outcome", help="Column that says who responded; or give --time in its place.")
 ]
@@ -197,6 +204,11 @@ def read_tables(
     **options: Any,
 ) -> pnsight.Study:
     """Count the tables, and say what was counted and what was not."""
+    if options["treatment"] is None:
+        raise typer.BadParameter(
+            "it is missing; name the column that says who was treated. Only files that count wrote go without it.",
+            param_hint="--treatment",
+        )
     with bar("reading") as progress:
         study: pnsight.Study = pnsight.read_study(
             experimental,
@@ -208,6 +220,43 @@ def read_tables(
             **structure.arguments(),
             **options,
         )
+    _say_what_was_counted(study)
+    return study
+
+
+def read_tables_or_counts(experimental: str | None, observational: str | None, **options: Any) -> pnsight.Study:
+    """The same of tables, or of files with counts of sites; options of reading are then none."""
+    find = pnsight.data.reading.count_files.find_count_files
+    found = [None if each is None else find(each) for each in (experimental, observational)]
+    if not any(found):
+        return read_tables(experimental, observational, **options)
+    for given, files in zip((experimental, observational), found, strict=True):
+        if given is not None and files is None:
+            raise typer.BadParameter(
+                f"{given!r} is no file of counts, but the other one is; give counts of both tables, or both tables."
+            )
+    study: pnsight.Study = pnsight.read_counts(*(files or [] for files in found))
+    _check_no_options(study, options)
+    _say_what_was_counted(study)
+    return study
+
+
+def _check_no_options(study: pnsight.Study, options: dict[str, Any]) -> None:
+    """Counts were made with all options that say how to read tables; the columns may be named again."""
+    stored = {"treatment": study.treatment, "outcome": study.outcome}
+    usual = {"missing": Missing.ERROR, "structure": StructureOptions()}
+    for name, value in options.items():
+        if value in (None, False, stored.get(name), usual.get(name)) or value == []:
+            continue
+        option = "--arms, --time and the like" if name == "structure" else f"--{name.replace('_', '-')}"
+        raise typer.BadParameter(
+            "it says how to read tables, and these are counts, which were made with it or without; leave it out, or "
+            "count the tables again.",
+            param_hint=option,
+        )
+
+
+def _say_what_was_counted(study: pnsight.Study) -> None:
     say(repr(study))
     for reason, rows in study.dropped.items():
         say(f"left out: {count_text(rows)} {reason}")
@@ -215,7 +264,6 @@ def read_tables(
         say(f"note: {note}")
     if study.ignored:
         say(f"not used, since only one table has them: {join_names(study.ignored)}")
-    return study
 
 
 def cut_at_quantiles(texts: list[str] | None) -> list[str]:

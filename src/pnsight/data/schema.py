@@ -12,6 +12,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -60,6 +61,8 @@ def label(value: Any) -> str | None:
         return "true" if value else "false"
     if isinstance(value, float | np.floating):
         return None if math.isnan(value) else _float_label(float(str(value)))  # a float32 by its shortest name
+    if isinstance(value, Decimal):
+        return None if value.is_nan() else _text_label(f"{value:f}")
     if isinstance(value, datetime.datetime) and value.time() == datetime.time():
         value = value.date()
     if isinstance(value, datetime.date):

@@ -74,6 +74,24 @@ class Withheld:
 
 
 @dataclass(frozen=True)
+class SiteTable:
+    """One table of one site, where a study was added up from several.
+
+    Attributes
+    ----------
+    site, table : what the site is called, and the table's role
+    counts : shape (profiles, cells + sets)
+        Its part of the study's counts.
+    min_cell : counts of its people from 1 to below this are withheld; None if all are there
+    """
+
+    site: str
+    table: str
+    counts: FloatArray
+    min_cell: int | None = None
+
+
+@dataclass(frozen=True)
 class Study:
     """Distinct covariate profiles with their counts in both tables.
 
@@ -105,6 +123,8 @@ class Study:
     sampled : mapping, or None
         By table, its rows with their weights and clusters, where counts are not numbers of people or rows were sampled
         by a design; None where counts say all, and where what they do not say is not to be known.
+    sites : tuple
+        The parts of several sites that were added up; empty where the tables were read. Models do not store them.
 
     Counts are whole numbers, unless rows had weights that are not.
     """
@@ -124,6 +144,7 @@ class Study:
     design: SamplingDesign | None = None
     attrition: tuple[TableAttrition, ...] | None = None
     sampled: Mapping[str, SampledRows] | None = field(default=None, compare=False, repr=False)
+    sites: tuple[SiteTable, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Keep the profiles column by column: queries look at one covariate after another."""
@@ -271,7 +292,7 @@ class Study:
     def with_counts(self, counts: FloatArray) -> Study:
         """The same study with other counts, shape (profiles, cells + sets)."""
         design = None if self.design is None else self.design.without_folds()
-        return replace(self, counts=counts, design=design, sampled=None)
+        return replace(self, counts=counts, design=design, sampled=None, sites=())
 
     def with_tables(self, **tables: FloatArray | None) -> Study:
         """The same study with other counts of some tables, by name; None leaves a table out."""
@@ -284,7 +305,7 @@ class Study:
         if any(table is not None for table in tables.values()):
             design, sampled = None if design is None else design.without_folds(), None
         counted = _in_columns(kept, structure)
-        return replace(self, counts=counted, structure=structure, design=design, sampled=sampled)
+        return replace(self, counts=counted, structure=structure, design=design, sampled=sampled, sites=())
 
     def drop_empty_profiles(self) -> Study:
         """The same study without profiles that have no row."""
@@ -294,7 +315,8 @@ class Study:
         design = None if self.design is None else self.design.of_profiles(some)
         place = np.cumsum(some) - 1
         sampled = self.sampled and {name: rows.with_profiles(place) for name, rows in self.sampled.items()}
-        return replace(self, profiles=self.profiles[some], counts=self.counts[some], design=design, sampled=sampled)
+        profiles, counts = self.profiles[some], self.counts[some]
+        return replace(self, profiles=profiles, counts=counts, design=design, sampled=sampled, sites=())
 
     def __repr__(self) -> str:
         experimental, observational = (self.rows_of(table).sum() for table in (EXPERIMENTAL, OBSERVATIONAL))

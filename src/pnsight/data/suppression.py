@@ -26,7 +26,15 @@ from pnsight.data.study import Study, Withheld
 from pnsight.errors import QueryError
 from pnsight.notes import Note
 
-_HARMLESS = ("rows_counted_once", "rows_independent", "coded_differently", "rows_reweighted", "fewer_bands")
+_HARMLESS = (
+    "rows_counted_once",
+    "rows_independent",
+    "coded_differently",
+    "rows_reweighted",
+    "fewer_bands",
+    "sites_added",
+    "withheld_at_sites",
+)
 """Notes about columns that say nothing about single people; a kind that is not named here is not published."""
 
 

@@ -20,6 +20,7 @@ from pnsight.diagnostics.covariate_shift import Shift, shift_of
 from pnsight.diagnostics.missing_outcomes import MissingOutcomes, missing_outcomes_of
 from pnsight.diagnostics.overlap import Overlap, overlap_of
 from pnsight.diagnostics.sampling_check import Sampling, sampling_of
+from pnsight.diagnostics.sites import Sites, sites_of
 from pnsight.diagnostics.support import Support, support_of
 from pnsight.diagnostics.verdict import (
     FAILED,
@@ -70,6 +71,7 @@ class Check:
     columns : covariates that should be coarser
     sampling : what unequal weights and clusters leave of the rows; None where every row counts once
     compliance : who did not take the arm they were assigned; None where nobody was assigned one
+    sites : whether sites agree; None where the tables are of one site
     several_arms : whether the arms are others than treated and untreated
     """
 
@@ -83,6 +85,7 @@ class Check:
     columns: Columns
     sampling: Sampling | None
     compliance: Compliance | None = None
+    sites: Sites | None = None
     several_arms: bool = False
 
     @property
@@ -126,6 +129,7 @@ class Check:
             "shift": None if self.shift is None else self.shift.contrast,
             "coherence": self.coherence,
             "attrition": self.attrition,
+            "sites": self.sites,
         }
         rows = [{"part": name, **look} for name, part in parts.items() if part is not None for look in part.looks()]
         return {name: [row.get(name) for row in rows] for name in LOOKS}
@@ -149,6 +153,7 @@ class Check:
             "columns": self.columns.details(),
             "sampling": None if self.sampling is None else self.sampling.details(),
             **({} if self.compliance is None else {"compliance": self.compliance.details()}),
+            **({} if self.sites is None else {"sites": self.sites.details()}),
         }
 
     def __str__(self) -> str:
@@ -196,6 +201,7 @@ def check(study: Study) -> Check:
         columns=columns_of(study),
         sampling=sampling_of(study),
         compliance=compliance_of(study),
+        sites=sites_of(study),
         several_arms=not study.structure.is_two_by_two,
     )
 

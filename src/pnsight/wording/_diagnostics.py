@@ -219,6 +219,31 @@ def _many_missing(table: str, share: float) -> str:
     )
 
 
+# --- sites ------------------------------------------------------------------------------------------------
+
+
+def _sites_agree(tests: int, smallest: float, compared: float) -> str:
+    part = "" if compared > 0.995 else f", of {percent(compared)} of the people"
+    return f"sites do not differ among people who are alike ({_evidence(tests, smallest)}{part})."
+
+
+def _sites_differ(sites: Sequence[Mapping[str, Any]]) -> str:
+    return (
+        f"people who are alike differ between sites: {'; '.join(map(_site_differs, sites))}. Answers are averages over "
+        "sites; to have them apart, let each site add a column with its name before it counts."
+    )
+
+
+def _site_differs(one: Mapping[str, Any]) -> str:
+    others = one["others"][0] if len(one["others"]) == 1 else "the others"
+    told = f"(p = {one['adjusted']:.2g}, corrected)"
+    if one["share"] is None:
+        return f"{one['site']} from {others} {told}"
+    return (
+        f"{one['cell']} has {one['share']:.3f} of them at {one['site']} and {one['other_share']:.3f} at {others} {told}"
+    )
+
+
 # --- overlap, coding, columns and sampling ----------------------------------------------------------------
 
 
@@ -360,6 +385,9 @@ def _check_summary(failed: Sequence[str], warned: Sequence[str]) -> str:
 
 
 DIAGNOSTICS: dict[str, Any] = {
+    "sites_agree": _sites_agree,
+    "sites_differ": _sites_differ,
+    "sites_not_compared": "no profile has people at two sites that could be compared; coarser covariates would help.",
     "check_summary": _check_summary,
     "support": _support,
     "scarce_support": "Fewer rows say little by themselves: use a model that learns across profiles.",

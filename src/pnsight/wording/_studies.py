@@ -89,7 +89,24 @@ def _outcomes_kept(table: str, rows: float, how: str) -> str:
     return f"{count_text(rows)} {table} rows without an outcome are {made}"
 
 
+def _sites_added(sites: Sequence[Mapping[str, str]]) -> str:
+    tables = {one["table"]: [each["site"] for each in sites if each["table"] == one["table"]] for one in sites}
+    named = [f"{number_of(len(found), f'{table} table')} ({join_names(found)})" for table, found in tables.items()]
+    return f"added up from {' and '.join(named)}"
+
+
+def _withheld_at_sites(sites: Sequence[Mapping[str, Any]], share: float, wider: float) -> str:
+    each = join_names(f"{one['site']} {percent(one['share'])}" for one in sites)
+    return (
+        f"of their people, sites withhold about: {each}. With {percent(share)} of a table missing, intervals are about "
+        f"{percent(wider)} wider than with everybody, and shares of everybody could differ by up to {share:.2f} if "
+        "those who are missing respond otherwise"
+    )
+
+
 STUDIES: dict[str, Any] = {
+    "sites_added": _sites_added,
+    "withheld_at_sites": _withheld_at_sites,
     "outcomes_kept": _outcomes_kept,
     "rows_censored": _rows_censored,
     "remark": "{text}",

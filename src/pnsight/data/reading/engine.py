@@ -188,6 +188,23 @@ class Engine(Protocol):
             Every distinct combination of the keys, at most `MAX_GROUPS` of them.
         """
 
+    def sample_rows(self, grouping: GroupBy, limit: int, seed: int) -> GroupByResult:
+        """Draw distinct rows at random, the same for a seed in whichever order the table has them.
+
+        Parameters
+        ----------
+        grouping
+            Keys, by which rows are distinct, and weights.
+        limit, seed
+            How many distinct rows to draw at most, and the seed.
+
+        Returns
+        -------
+        GroupByResult
+            The rows whose hash comes first (`pnsight.data.reading.row_sample`), with the sums over all of the table's
+            rows that are like them; all distinct rows if there are no more than `limit`.
+        """
+
     def columns(self) -> dict[str, list[Any]]:
         """Fetch the whole table, which should be small.
 
@@ -258,13 +275,13 @@ def check_unique_names(names: Sequence[str], table: str) -> None:
         seen[plain] = name
 
 
-def error_summary(error: BaseException | None, url: str = "") -> str:
+def error_summary(error: object, url: str = "") -> str:
     """Shorten an engine's error message.
 
     Parameters
     ----------
     error
-        What the engine raised.
+        What the engine raised, or what it said.
     url
         URL of the database that raised it.
 

@@ -26,6 +26,7 @@ from pnsight.data.reading.engine import (
     not_numeric_error,
     unreadable_error,
 )
+from pnsight.data.reading.row_sample import ABSENT, BETWEEN, PRESENT, draw_places
 from pnsight.errors import TableError, join_names
 
 Frame: TypeAlias = nw.LazyFrame[Any] | nw.DataFrame[Any]
@@ -147,22 +148,33 @@ class NarwhalsEngine:
 
     def group_by(self, grouping: GroupBy, report: ReportShare) -> GroupByResult:
         """Group the rows, and add up their weights; at most `MAX_GROUPS` groups are fetched."""
+        return _group_by_result(grouping, self._fetch(self._grouped(grouping).head(MAX_GROUPS), report))
+
+    def sample_rows(self, grouping: GroupBy, limit: int, seed: int) -> GroupByResult:
+        """Draw distinct rows by a hash of their values; only DuckDB does so without holding all distinct rows."""
+        grouped, keys = self._grouped(grouping), len(grouping.keys)
+        native = grouped.to_native()
+        if isinstance(native, duckdb.DuckDBPyRelation):
+            first = native.order(_digest(keys, seed)).limit(limit)
+            return _group_by_result(grouping, _fetch_relation(first, self.role))
+        found = self._fetch(grouped)
+        drawn = draw_places([found[f"k{i}"].tolist() for i in range(keys)], limit, seed)
+        return _group_by_result(grouping, {name: values[drawn] for name, values in found.items()})
+
+    def _grouped(self, grouping: GroupBy) -> Frame:
+        """Each distinct row, its values as k0, k1, ..., with its rows and, where rows have weights, lines."""
         keys = {f"k{i}": self._key(name, grouping) for i, name in enumerate(grouping.keys)}
         sums = {} if grouping.weight is None else self._sums(self._weight(grouping.weight))
         held = self.frame.select(*(part.alias(name) for name, part in {**keys, **sums}.items()))
         totals = [nw.col(name).sum() for name in sums] or [nw.len().alias("rows")]
         try:
-            grouped = held.group_by(*keys).agg(*totals).head(MAX_GROUPS)
+            return held.group_by(*keys).agg(*totals)
         except TypeError:
             raise TableError(
                 f"the {self.role} table cannot be grouped by {join_names(grouping.keys)}: one of them holds lists or "
                 "records; expected one plain value a row. Leave that column out with --covariates (covariates=), or "
                 "make plain columns of it."
             ) from None
-        found = self._fetch(grouped, report)
-        values = {name: found[key] for name, key in zip(grouping.keys, keys, strict=True)}
-        rows, lines = (found[name].astype(np.float64) for name in ("rows", "lines" if sums else "rows"))
-        return GroupByResult(values, rows, lines)
 
     @staticmethod
     def _sums(weight: nw.Expr) -> dict[str, nw.Expr]:
@@ -210,6 +222,19 @@ class NarwhalsEngine:
             return frame.collect(**how)
         except Exception as error:  # as above
             raise unreadable_error(self.role, error) from error
+
+
+def _group_by_result(grouping: GroupBy, found: dict[str, npt.NDArray[Any]]) -> GroupByResult:
+    values = {name: found[f"k{i}"] for i, name in enumerate(grouping.keys)}
+    rows, lines = (found[name].astype(np.float64) for name in ("rows", "lines" if "lines" in found else "rows"))
+    return GroupByResult(values, rows, lines)
+
+
+def _digest(keys: int, seed: int) -> str:
+    """The hash of a row in DuckDB's SQL, and then its values; see `pnsight.data.reading.row_sample.digest`."""
+    texts = [f"coalesce('{PRESENT}' || CAST(k{i} AS VARCHAR), '{ABSENT}')" for i in range(keys)]
+    mixed = f" || chr({ord(BETWEEN)}) || ".join([f"'{seed}'", *texts])
+    return ", ".join([f"md5({mixed})", *(f"k{i}" for i in range(keys))])
 
 
 def _with_short_names(frame: Frame, names: Sequence[str]) -> Frame:

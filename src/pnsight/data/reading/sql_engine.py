@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import reduce
+from importlib.util import find_spec
 from operator import add
 from pathlib import Path
 from types import ModuleType
@@ -28,14 +29,19 @@ from pnsight.data.reading.engine import (
     error_summary,
     not_numeric_error,
 )
+from pnsight.data.reading.row_sample import ABSENT, BETWEEN, PRESENT, draw_rows
 from pnsight.errors import PnsightError, TableError, did_you_mean, join_names
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Engine, Executable, FromClause
+    from sqlalchemy import ColumnElement, Engine, Executable, FromClause, Inspector, Select
 
 _ADDRESS = re.compile(r"(?P<url>[A-Za-z][\w+.-]*://(?:\[[^\]]*\]|.)*?)(?:::(?P<what>.*))?", re.DOTALL)
 _QUERY = re.compile(r"\s*(select|with|values)\b", re.IGNORECASE)
+_PERCENT = re.compile(r"""E'(?:[^'\\]|\\.)*'|'[^']*'|"[^"]*"|--[^\n]*|\$\$.*?\$\$|%%?""", re.DOTALL)
+"""Signs of per cent in SQL, and texts, names and remarks, in which they mean nothing."""
+
 _BATCH_ROWS = 10_000
+_WITH_MD5 = ("postgresql", "mysql", "mariadb")  # databases that have a function of this name
 
 
 @dataclass(frozen=True)
@@ -143,14 +149,23 @@ class SqlEngine:
         """Check that columns hold numbers only; raises a `TableError` otherwise."""
         sa = _sqlalchemy()
         for name in columns:
-            column = self.source.c[name]
+            column = self._yes_as_one(name)
             for value in self._fetch(sa.select(sa.func.min(column), sa.func.max(column)))[0]:
                 _check_number(value, name, self.role)
         return self
 
-    def _number(self, name: str) -> ColumnElement[float]:
+    def _yes_as_one(self, name: str) -> ColumnElement[Any]:
+        """A column, yes and no as one and zero: not every database orders them, or takes them for numbers."""
         sa = _sqlalchemy()
-        number: ColumnElement[float] = sa.cast(self.source.c[name], sa.Double)
+        column: ColumnElement[Any] = self.source.c[name]
+        return sa.cast(column, sa.Integer) if isinstance(column.type, sa.Boolean) else column
+
+    def _number(self, name: str) -> ColumnElement[float]:
+        """A column as numbers; what PostgreSQL keeps as not-a-number is missing, as it is in every other engine."""
+        sa = _sqlalchemy()
+        number: ColumnElement[float] = sa.cast(self._yes_as_one(name), sa.Double)
+        if self.engine.dialect.name == "postgresql":
+            number = sa.func.nullif(number, sa.cast("NaN", sa.Double), type_=sa.Double)
         return number
 
     def column_ranges(self, columns: Sequence[str]) -> dict[str, ColumnRange]:
@@ -182,17 +197,18 @@ class SqlEngine:
 
     def group_by(self, grouping: GroupBy, report: ReportShare) -> GroupByResult:
         """Group the rows, and add up their weights; at most `MAX_GROUPS` groups are fetched."""
+        grouped, _ = self._grouped(grouping)
+        return _group_by_result(grouping, self._fetch(grouped.limit(MAX_GROUPS)))
+
+    def _grouped(self, grouping: GroupBy) -> tuple[Select[Any], list[ColumnElement[Any]]]:
+        """Each distinct row with its rows and lines, and the columns by which rows are distinct."""
         sa = _sqlalchemy()
         keys = [self._key(name, grouping).label(f"k{i}") for i, name in enumerate(grouping.keys)]
         weight = self._weight(grouping.weight)
         held = sa.select(*keys, weight.label("rows"), sa.case((weight > 0, 1), else_=0).label("lines")).subquery()
         chosen = [held.c[key.name] for key in keys]
-        totals = sa.func.sum(held.c.rows), sa.func.sum(held.c.lines)
-        found = self._fetch(sa.select(*chosen, *totals).group_by(*chosen).limit(MAX_GROUPS))
-        columns = [np.array(column, dtype=object) for column in zip(*found, strict=True)]
-        *values, rows, lines = columns or [np.empty(0, dtype=object)] * (len(keys) + 2)
-        keyed = dict(zip(grouping.keys, values, strict=True))
-        return GroupByResult(keyed, rows.astype(np.float64), lines.astype(np.float64))
+        grouped: Select[Any] = sa.select(*chosen, sa.func.sum(held.c.rows), sa.func.sum(held.c.lines))
+        return grouped.group_by(*chosen), chosen
 
     def _key(self, name: str, grouping: GroupBy) -> ColumnElement[Any]:
         if name not in grouping.edges:
@@ -203,6 +219,14 @@ class SqlEngine:
         band: ColumnElement[Any] = case((number.is_(None), -1), else_=reduce(add, above, _sqlalchemy().literal(0)))
         return band
 
+    def sample_rows(self, grouping: GroupBy, limit: int, seed: int) -> GroupByResult:
+        """Draw distinct rows by a hash of their values, in the database where it has one."""
+        grouped, chosen = self._grouped(grouping)
+        if self.engine.dialect.name in _WITH_MD5:
+            first = grouped.order_by(_digest(chosen, seed), *chosen).limit(limit)
+            return _group_by_result(grouping, self._fetch(first))
+        return _group_by_result(grouping, draw_rows(self._rows(grouped), len(chosen), limit, seed))
+
     def columns(self) -> dict[str, list[Any]]:
         """Fetch the whole table as lists by column name."""
         found = self._fetch(_sqlalchemy().select(*self.source.columns))
@@ -211,25 +235,48 @@ class SqlEngine:
     def batches(self, rows: int) -> Iterator[Any]:
         """Read the table block by block with a cursor of the server, in the order in which the database gives rows."""
         blocks = ArrowBlocks(self.role, self.names)
-        statement = _sqlalchemy().select(*self.source.columns)
-        with _table_errors(self.role, self.url), self.engine.connect() as connection:
-            options = {"stream_results": True, "max_row_buffer": rows}
-            found = connection.execution_options(**options).execute(statement)
-            for part in found.partitions(rows):
-                yield blocks.convert(part)
+        for part in self._parts(_sqlalchemy().select(*self.source.columns), rows):
+            yield blocks.convert(part)
 
     def _fetch(self, statement: Executable) -> list[Sequence[Any]]:
-        """Rows of the result, fetched in batches."""
+        """All rows of the result."""
+        return list(self._rows(statement))
+
+    def _rows(self, statement: Executable) -> Iterator[Sequence[Any]]:
+        """Rows of the result, one after another."""
+        for part in self._parts(statement, _BATCH_ROWS):
+            yield from map(tuple, part)
+
+    def _parts(self, statement: Executable, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
+        """Blocks of the result, fetched with a cursor of the server where it has them."""
+        options = {"stream_results": True, "max_row_buffer": rows}
         with _table_errors(self.role, self.url), self.engine.connect() as connection:
-            parts = connection.execution_options(stream_results=True).execute(statement).partitions(_BATCH_ROWS)
-            return [tuple(row) for part in parts for row in part]
+            yield from connection.execution_options(**options).execute(statement).partitions(rows)
+
+
+def _group_by_result(grouping: GroupBy, found: Sequence[Sequence[Any]]) -> GroupByResult:
+    """Rows of keys, sum of weights and lines, by column."""
+    columns = [np.array(column, dtype=object) for column in zip(*found, strict=True)]
+    *values, rows, lines = columns or [np.empty(0, dtype=object)] * (len(grouping.keys) + 2)
+    keyed = dict(zip(grouping.keys, values, strict=True))
+    return GroupByResult(keyed, rows.astype(np.float64), lines.astype(np.float64))
+
+
+def _digest(columns: Sequence[ColumnElement[Any]], seed: int) -> ColumnElement[str]:
+    """The hash of a row as the database computes it; see `pnsight.data.reading.row_sample.digest`."""
+    sa = _sqlalchemy()
+    between, present, absent = (sa.literal(text, sa.Text) for text in (BETWEEN, PRESENT, ABSENT))
+    texts = [sa.func.coalesce(present + sa.cast(each, sa.Text), absent) for each in columns]
+    mixed = reduce(lambda left, right: left + between + right, texts, sa.literal(str(seed), sa.Text))
+    hashed: ColumnElement[str] = sa.func.md5(mixed)
+    return hashed
 
 
 def _engine(url: str, role: str) -> Engine:
     sa = _sqlalchemy()
     shown = redact_url(url)
     try:
-        engine: Engine = sa.create_engine(url, poolclass=sa.NullPool)
+        engine = _create_engine(url)
     except sa.exc.NoSuchModuleError:
         raise TableError(
             f"the {role} table {shown!r} is of a kind of database that SQLAlchemy does not know; expected for example "
@@ -244,6 +291,30 @@ def _engine(url: str, role: str) -> Engine:
     if engine.dialect.name == "sqlite":
         _check_sqlite_file(engine.url.database, shown, role)
     return engine
+
+
+def _create_engine(url: str) -> Engine:
+    """A connection by the driver that the URL names, or SQLAlchemy's own; of PostgreSQL else that of our extra."""
+    sa = _sqlalchemy()
+    try:
+        engine: Engine = sa.create_engine(url, poolclass=sa.NullPool)
+    except ImportError:
+        if not url.startswith("postgresql://") or find_spec("pg8000") is None:
+            raise
+        engine = sa.create_engine(url.replace("postgresql", "postgresql+pg8000", 1), poolclass=sa.NullPool)
+    if engine.dialect.driver == "pg8000":
+        sa.event.listen(engine, "before_cursor_execute", _single_percents, retval=True)
+    return engine
+
+
+def _single_percents(_0: Any, _1: Any, statement: str, parameters: Any, _2: Any, _3: Any) -> tuple[str, Any]:
+    """What pg8000 takes as `%`: `%%` where there are parameters, and `%` where there are none."""
+    return (statement if parameters else _percents(statement, "%")), parameters
+
+
+def _percents(statement: str, sign: str) -> str:
+    """SQL with another sign of per cent."""
+    return _PERCENT.sub(lambda found: sign if found[0].startswith("%") else found[0], statement)
 
 
 def _check_sqlite_file(file: str | None, shown: str, role: str) -> None:
@@ -263,27 +334,47 @@ def _table_errors(role: str, url: str) -> Iterator[None]:
     except PnsightError:
         raise
     except exc.DBAPIError as error:
-        said = f"the database says: {error_summary(error.orig, url)}"
-        raise TableError(f"the {role} table cannot be read; {said}") from None
+        said = error_summary(_message(error.orig), url)
+        raise TableError(f"the {role} table cannot be read; the database says: {said}") from None
     except Exception as error:  # whatever a driver may raise, of parameters of the URL that it does not know
         raise TableError(f"the {role} table cannot be read: {error_summary(error, url)}") from None
+
+
+def _message(error: BaseException | None) -> object:
+    """What a driver's error says; pg8000 gives the fields of PostgreSQL's message, of which M is the text."""
+    fields = error.args[0] if error is not None and error.args else None
+    return fields["M"] if isinstance(fields, dict) and "M" in fields else error
 
 
 def _table(engine: Engine, name: str, role: str) -> FromClause:
     """A table or view; its schema may come before the name and a dot."""
     sa = _sqlalchemy()
     inspector = sa.inspect(engine)
-    schema, _, bare = name.rpartition(".")
-    for place, table in ((None, name), (schema or None, bare)):
+    for place, table in _places(name):
         if inspector.has_table(table, schema=place):
             columns = [_column(entry) for entry in inspector.get_columns(table, schema=place)]
             found: FromClause = sa.table(table, *columns, schema=place)
             return found
-    known = [*inspector.get_table_names(), *inspector.get_view_names()]
+    known = _known_tables(inspector, name)
     raise TableError(
         f"the {role} table: the database has no table {name!r}; it has {join_names(known) or 'none'}."
         + did_you_mean(name, known)
     )
+
+
+def _places(name: str) -> Iterator[tuple[str | None, str]]:
+    """Schema and table that a name may mean: the whole of it a table, or divided at one of its dots."""
+    yield None, name
+    for dot in (place for place, letter in enumerate(name) if letter == "."):
+        yield name[:dot] or None, name[dot + 1 :]
+
+
+def _known_tables(inspector: Inspector, name: str) -> list[str]:
+    """Tables and views of the schema that a name begins with, or of the usual one."""
+    schemas = set(inspector.get_schema_names()) if "." in name else set()
+    schema = next((place for place, _ in _places(name) if place in schemas), None)
+    found = [*inspector.get_table_names(schema), *inspector.get_view_names(schema)]
+    return found if schema is None else [f"{schema}.{table}" for table in found]
 
 
 def _column(entry: Any) -> ColumnElement[Any]:
@@ -297,7 +388,10 @@ def _column(entry: Any) -> ColumnElement[Any]:
 def _query(engine: Engine, query: str, role: str) -> FromClause:
     """A query as the user wrote it, within ours."""
     sa = _sqlalchemy()
-    text = sa.text(query.strip().rstrip(";").replace(":", "\\:"))  # a colon is the user's, not a parameter of ours
+    plain = query.strip().rstrip(";").replace(":", "\\:")  # a colon is the user's, not a parameter of ours
+    if engine.dialect.driver == "pg8000":
+        plain = _percents(plain, "%%")
+    text = sa.text(f"{plain}\n")  # on a line of its own, what follows is no part of a remark that ends the query
     with engine.connect() as connection:
         names = list(connection.execute(sa.select(sa.text("*")).select_from(text.columns().subquery()).limit(0)).keys())
     check_unique_names([re.sub(r":\d+$", "", name) for name in names], f"the {role} table")  # SQLite numbers them
@@ -308,8 +402,8 @@ def _query(engine: Engine, query: str, role: str) -> FromClause:
 def _check_number(value: Any, name: str, role: str) -> None:
     """Databases order text after numbers, so if there is text then the largest value is."""
     try:
-        number = float(value) if value is not None else 0.0
+        float(value or 0.0)
     except (TypeError, ValueError):
-        number = float("nan")
-    if isinstance(value, str) or number != number:
+        raise not_numeric_error(name, role, repr(value)) from None
+    if isinstance(value, str):
         raise not_numeric_error(name, role, repr(value))
