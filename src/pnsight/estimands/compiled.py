@@ -69,6 +69,10 @@ class LinearTerms:
         """Linear functions that agree with these at the first row of a law, and next to it."""
         return self
 
+    def gradients(self, law: Law, terms: npt.NDArray[np.intp]) -> FloatArray:
+        """Derivatives by the cells of one term a row, at each row of a law, shape (rows, cells)."""
+        return np.asarray(self.coefficients[terms])
+
 
 @dataclass(frozen=True)
 class CurvedTerms(LinearTerms):
@@ -99,6 +103,10 @@ class CurvedTerms(LinearTerms):
         slope = self.curve.gradient(cells)[0]
         offset = self.curve(cells)[0] - slope @ cells[0]
         return LinearTerms(self.coefficients + np.outer(self.weights, slope), self.constant + self.weights * offset)
+
+    def gradients(self, law: Law, terms: npt.NDArray[np.intp]) -> FloatArray:
+        """Derivatives by the cells of one term a row, at each row of a law, shape (rows, cells)."""
+        return np.asarray(self.coefficients[terms] + self.weights[terms, None] * self.curve.gradient(law.cells))
 
 
 @dataclass(frozen=True)
