@@ -85,10 +85,10 @@ class EstimandOptions:
             "--assume",
             metavar="ASSUMPTION",
             help="Assume monotone (nobody is harmed), exogenous (given the covariates, the treatment chosen is as good "
-            "as random), or both: comma-separated or repeated. How much, of the group asked about: 'harm<=0.05' (at most "
-            "so many are harmed), 'correlation>=0.2' (of the outcomes with and without treatment). Where people were assigned an arm: no-defiers (nobody "
-            "takes the treatment only if not assigned to it) or one-sided (nobody takes it without). Refused where the "
-            "tables contradict it.",
+            "as random), or both: comma-separated or repeated. How much, of the group asked about: 'harm<=0.05' (at "
+            "most so many are harmed), 'correlation>=0.2' (of the outcomes with and without treatment). Where people "
+            "were assigned an arm: no-defiers (nobody takes the treatment only if not assigned to it) or one-sided "
+            "(nobody takes it without). Refused where the tables contradict it.",
         ),
     ] = None
     refine: Annotated[

@@ -284,9 +284,9 @@ def reconciling_slack(law: Law, estimand: Estimand, along: Slack = DEFAULT_ALONG
     Shape (rows,); infinite where no slack along that direction is enough, NaN where a share is unknown.
     """
     half, whole = (
-        coherence_terms(
-            law.structure, None, replace(estimand, slack=along.times(factor)).relaxations(law.structure)
-        )(law)
+        coherence_terms(law.structure, None, replace(estimand, slack=along.times(factor)).relaxations(law.structure))(
+            law
+        )
         for factor in (0.5, 1.0)
     )
     without, slope = 2 * half - whole, 2 * (whole - half)  # every term is linear in the slack

@@ -53,7 +53,7 @@ class LimitTest:
     @property
     def adjusted(self) -> FloatArray:
         """P-values that allow for all comparisons, shape (groups,)."""
-        return np.minimum(1.0, np.exp(log_ndtr(-self.score)) * self.comparisons)
+        return np.asarray(np.minimum(1.0, np.exp(log_ndtr(-self.score)) * self.comparisons))
 
     @property
     def contradicted(self) -> BoolArray:

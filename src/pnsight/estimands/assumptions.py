@@ -93,7 +93,7 @@ EQUAL_ROWS = (1.0, 1.0, 2.0)
 
 def read_assumptions(assume: AssumeLike) -> tuple[str, ...]:
     """The assumptions named, each once and in the order of `ASSUMPTIONS`, those that say how much after the others."""
-    names = assume.split(",") if isinstance(assume, str) else list(assume)
+    names = [name for each in ([assume] if isinstance(assume, str) else assume) for name in each.split(",")]
     given = {name.strip() for name in names if name.strip()}
     graded = {name: _read_graded(name) for name in sorted(given) if _GRADED_TEXT.fullmatch(name)}
     for name in sorted(given - set(ASSUMPTIONS) - set(graded)):

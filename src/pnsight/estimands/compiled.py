@@ -273,9 +273,7 @@ def identified_terms(
     """
     chosen = None if possible is None or possible.all() else tuple(possible.tolist())
     basis = _basis(structure, chosen, tuple(each.shape for each in limits))
-    wanted = basis.objective(
-        np.asarray(value, dtype=np.float64)[slice(None) if chosen is None else np.array(chosen)]
-    )
+    wanted = basis.objective(np.asarray(value, dtype=np.float64)[slice(None) if chosen is None else np.array(chosen)])
     found: FloatArray = basis.solve(wanted)
     if np.abs(found @ basis.columns - wanted).max() > _EXACT:
         return None
@@ -304,9 +302,7 @@ def coherence_terms(
 
 
 @lru_cache(maxsize=256)
-def _coherence(
-    structure: Structure, possible: tuple[bool, ...] | None, shapes: tuple[LimitShape, ...]
-) -> _OpenTerms:
+def _coherence(structure: Structure, possible: tuple[bool, ...] | None, shapes: tuple[LimitShape, ...]) -> _OpenTerms:
     basis = _basis(structure, possible, shapes)
     duals, multipliers = basis.dual_rays()
     found, more = basis.terms(duals), basis.equalities()
@@ -328,9 +324,7 @@ class _Basis:
     After them come those of the limits. The unknowns are the types that there may be, and then the moves.
     """
 
-    def __init__(
-        self, structure: Structure, kept: npt.NDArray[np.bool_], shapes: tuple[LimitShape, ...] = ()
-    ) -> None:
+    def __init__(self, structure: Structure, kept: npt.NDArray[np.bool_], shapes: tuple[LimitShape, ...] = ()) -> None:
         self.structure = structure
         incidence = structure.incidence[:, kept].astype(np.int64)
         moves = [(number, *move) for number, (_, some) in enumerate(shapes) for move in some]

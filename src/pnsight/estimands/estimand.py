@@ -359,9 +359,7 @@ class Estimand:
 
     def limits(self, structure: Structure) -> tuple[Limit, ...]:
         """All limits of its program: `relaxations`, and the assumptions that say how much."""
-        graded = (
-            graded_limit(structure, self.contrast, self.horizon, find_assumption(name)) for name in self.graded
-        )
+        graded = (graded_limit(structure, self.contrast, self.horizon, find_assumption(name)) for name in self.graded)
         return (*self.relaxations(structure), *(limit for limit in graded if limit is not None))
 
     @property

@@ -78,8 +78,9 @@ def project_onto_inequalities(
     A law at which no term is negative is left as it is.
     """
     structure = law.structure
-    broken = (terms(law) < -_ROUNDING).any(axis=0) & (True if unless is None else ~unless)
-    broken &= ~np.isnan(law.cells).any(axis=1)
+    broken: BoolArray = np.asarray((terms(law) < -_ROUNDING).any(axis=0) & ~np.isnan(law.cells).any(axis=1))
+    if unless is not None:
+        broken &= ~unless
     if not broken.any():
         return law
     weight = np.full((1, len(structure.groups)), _MANY) if rows is None else np.atleast_2d(rows)

@@ -8,8 +8,8 @@ Misread outcomes P: up to a share P of the outcomes of each arm, in either table
 
 Both are limits on moves between the cells of an arm (`limits`), so that bounds stay the largest and smallest of a few
 functions that are linear in the law, in D and in P. Sources: I. J. Dahabreh et al. (2023), "Sensitivity analysis using
-bias functions for studies extending inferences from a randomized trial to a target population"; J. L. Horowitz and C. F.
-Manski (1995), "Identification and robustness with contaminated and corrupted data".
+bias functions for studies extending inferences from a randomized trial to a target population"; J. L. Horowitz and
+C. F. Manski (1995), "Identification and robustness with contaminated and corrupted data".
 """
 
 from __future__ import annotations
@@ -243,7 +243,9 @@ def _trial_arms(structure: Structure) -> dict[str, int]:
     """Positions of the trial's groups by the names of their arms."""
     arms = structure.description.arms
     named = {TREATED: arms[1], CONTROL: arms[0]} if structure.is_two_by_two else {}
-    groups: list[tuple[int, Group]] = [(number, structure.groups[number]) for number in structure.groups_of(EXPERIMENTAL)]
+    groups: list[tuple[int, Group]] = [
+        (number, structure.groups[number]) for number in structure.groups_of(EXPERIMENTAL)
+    ]
     return {named.get(group.name, group.name): number for number, group in groups}
 
 

@@ -394,7 +394,9 @@ class LawModel(Model):
         if plain and not estimand.is_relaxed:
             yield self._tested(replace(estimand, assume=plain)).note(codes)
         if estimand.graded or (plain and estimand.is_relaxed):
-            yield self._limits_tested(codes, estimand if estimand.is_relaxed else replace(estimand, assume=estimand.graded))
+            yield self._limits_tested(
+                codes, estimand if estimand.is_relaxed else replace(estimand, assume=estimand.graded)
+            )
 
     def _limits_tested(self, codes: Codes, estimand: Estimand) -> Note:
         from pnsight.diagnostics.limit_tests import compare_limits  # loads SciPy, which a plain answer can do without

@@ -20,7 +20,7 @@ from pnsight.errors import AssumptionError, LimitError, PopulationError
 from pnsight.estimands.assumptions import find_assumption
 from pnsight.estimands.compiled_ratio import Ends
 from pnsight.estimands.estimand import Estimand, EstimandLike
-from pnsight.estimands.resolve import resolve_crossed_bounds
+from pnsight.estimands.resolve import ROUNDING, resolve_crossed_bounds
 from pnsight.queries.bound_table import BoundTable
 from pnsight.queries.query import QueryLike, encode, format_queries
 from pnsight.simulation.drawn_rows import Columns, DrawnRows

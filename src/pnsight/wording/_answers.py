@@ -40,6 +40,7 @@ def assumption_meaning(name: str) -> str:
             return words.format(amount=float(name.removeprefix(start)))
     return ASSUMPTIONS[name]
 
+
 PERSON_TYPES = {
     "complier": "responds because of it",
     "always": "responds either way",
@@ -133,10 +134,11 @@ def _limit_contradicted(
 ) -> str:
     p_value = f"{adjusted:.2g}" if adjusted > 0 else "below 1e-300"
     others = "; ".join([*also, *([f"{more:,} more groups"] if more else [])])
+    listed = f" Also: {others}." if others else ""
     return (
         f"{_assumed(assumed)}. The tables contradict it. For {group}, {_off(kind, value, errors)}: more than chance "
-        f"explains. P-value, corrected for {comparisons:,} comparisons: {p_value}.{f' Also: {others}.' if others else ''} "
-        "Leave the assumption out, or assume less."
+        f"explains. P-value, corrected for {comparisons:,} comparisons: {p_value}.{listed} Leave "
+        "the assumption out, or assume less."
     )
 
 

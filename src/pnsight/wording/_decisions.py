@@ -205,9 +205,7 @@ def _slack_of(amount: str, along: str, plain: bool) -> str:
 _TIPPED = {"treat": "to treat", "not": "not to treat"}
 
 
-def _tipping_point(
-    decision: str, tip: float | None, along: str, plain: bool, reconciled_at: float | None
-) -> str:
+def _tipping_point(decision: str, tip: float | None, along: str, plain: bool, reconciled_at: float | None) -> str:
     """When a decision changes; `reconciled_at` is the least slack at which some population fits the tables."""
     if not decision:
         if reconciled_at:

@@ -37,8 +37,9 @@ def plot(
     ----------
     found
         A model, of which the bounds of `queries` are drawn as a forest plot; such bounds or decisions themselves; a
-        `Ranking`; a `Selection`, whose gain is drawn against the budget; `TippingPoints`, for bounds against slack; a `Study`, for a map of its rows; or a `Check`
-        or its coherence, for how near the tables come to contradicting each other.
+        `Ranking`; a `Selection`, whose gain is drawn against the budget; `TippingPoints`, for bounds against slack; a
+        `Study`, for a map of its rows; or a `Check` or its coherence, for how near the tables come to contradicting
+        each other.
     queries, options
         For a model: what to ask, as `pnsight.decisions.decide` takes it, such as `quantity` and `level`.
     threshold
