@@ -38,6 +38,9 @@ _EXACT = 1e-9
 
 _LARGEST_WHOLE = 10_000
 
+_MAX_RAYS_WITH_LIMITS = 3_000
+"""Moves between cells make many more rays; with more than this, compiling takes minutes."""
+
 
 @dataclass(frozen=True)
 class LinearTerms:
@@ -352,7 +355,7 @@ class _Basis:
         size, limits = len(self.columns), len(self.limited)
         positive = np.zeros((limits + 1, size + limits + 1), np.int64)
         positive[:, size:] = np.eye(limits + 1, dtype=np.int64)
-        rays = extreme_rays(np.vstack([np.column_stack([-self.columns.T, self.limited.T, objective]), positive]))
+        rays = self._rays(np.vstack([np.column_stack([-self.columns.T, self.limited.T, objective]), positive]))
         found = rays[rays[:, -1] > 0]
         vertices = np.asarray(found[:, :-1] / found[:, -1:])
         return vertices[:, :size], vertices[:, size:]
@@ -362,8 +365,20 @@ class _Basis:
         size, limits = len(self.columns), len(self.limited)
         positive = np.zeros((limits, size + limits), np.int64)
         positive[:, size:] = np.eye(limits, dtype=np.int64)
-        rays = extreme_rays(np.vstack([np.column_stack([self.columns.T, self.limited.T]), positive]))
+        rays = self._rays(np.vstack([np.column_stack([self.columns.T, self.limited.T]), positive]))
         return rays[:, :size].astype(np.float64), rays[:, size:].astype(np.float64)
+
+    def _rays(self, inequalities: IntArray) -> IntArray:
+        if not len(self.limited):
+            return extreme_rays(inequalities)
+        try:
+            return extreme_rays(inequalities, _MAX_RAYS_WITH_LIMITS)
+        except LimitError:
+            raise LimitError(
+                f"with {len(self.structure.description.outcomes)} outcomes, slack, misread outcomes and assumptions that "
+                "say how much are too many together to be written as a formula; leave some out, merge outcomes, or ask "
+                "about fewer arms."
+            ) from None
 
     def in_whole_numbers(self, objective: FloatArray) -> tuple[FloatArray, float, IntArray]:
         """The objective as a part that the law determines, and a unit times a part in whole numbers."""
