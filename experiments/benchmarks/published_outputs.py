@@ -209,6 +209,10 @@ COMMANDS: dict[str, Sequence[object]] = {
     "query with an assumption": ("query", FOLDER, "", "--assume", "monotone", "--format", "csv"),
     "query of the trial alone": ("query", FOLDER, "--space", "mask", "--trial-alone", "--format", "csv"),
     "decide": ("decide", FOLDER, "", "sex=male", "--threshold", 0.2, "--format", "csv"),
+    "query with slack": ("query", FOLDER, "--space", "mask", "--slack", 0.05, "--format", "csv"),
+    "query with a limit on harm": ("query", FOLDER, "", "--assume", "harm<=0.9", "--format", "csv"),
+    "tip": ("tip", FOLDER, "", "sex=male", "--threshold", 0.2, "--format", "csv"),
+    "tip, its curve": ("tip", FOLDER, "", "--threshold", 0.2, "--curve", "--format", "csv"),
     "ask": ("ask", FOLDER, "", "--levels", "--threshold", 0.2, "--format", "csv"),
     "ask further": ("ask", FOLDER, "sex=male", "--threshold", 0.2, "--format", "csv"),
     "ask without": ("ask", FOLDER, "sex=male,old=yes", "--without", "--format", "csv"),
@@ -274,6 +278,12 @@ def api_bounds(found: Published) -> bytes:
 def api_decide(found: Published) -> bytes:
     sent = {"queries": found.queries, "threshold": 0.2}
     return found.post("/api/decide", json=sent) + found.get("/api/decide?query=sex%3Dmale&threshold=0.2")
+
+
+@output("API: tipping points", addresses=["/api/tip"])
+def api_tip(found: Published) -> bytes:
+    sent = {"queries": found.queries[::7], "threshold": 0.2}
+    return found.post("/api/tip", json=sent) + found.get("/api/tip?query=sex%3Dmale&threshold=0.2&along=treated%3D1")
 
 
 @output("API: questions", addresses=["/api/ask"])

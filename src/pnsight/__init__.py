@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pnsight.decisions.ranking import rank
     from pnsight.decisions.score_frames import score
     from pnsight.decisions.selection import select
+    from pnsight.decisions.tipping_points import tip
     from pnsight.decisions.value_of_information import ask
     from pnsight.decisions.which_arm import decide
     from pnsight.diagnostics import Check, check
@@ -50,6 +51,7 @@ __getattr__, __dir__, _ = lazy_loader.attach(
         "decisions.which_arm": ["decide"],
         "decisions.score_frames": ["score"],
         "decisions.selection": ["select"],
+        "decisions.tipping_points": ["tip"],
         "decisions.value_of_information": ["ask"],
         "diagnostics": ["Check", "check"],
         "errors": ["PnsightError"],
@@ -108,5 +110,6 @@ __all__ = [
     "serve",
     "simulation",
     "suppress",
+    "tip",
     "write_counts",
 ]

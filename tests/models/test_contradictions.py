@@ -44,6 +44,13 @@ def test_the_trial_is_not_bent_by_the_survey(lalonde):
     assert np.round(TRIAL_ENDS, 3).tolist() == [0.078, 0.304]
 
 
+def test_slack_does_not_reconcile_what_was_learned_as_if_both_tables_showed_the_same_people(lalonde):
+    found = lalonde.bounds("", slack=0.5)
+    assert found.status.tolist() == ["contradicted"]
+    assert "slack_needs_rows" in [note.kind for note in found.notes]
+    assert PlugIn().fit(LALONDE.study()).bounds("", slack=0.5).status.tolist() == ["ok"]
+
+
 def test_it_can_be_gone_by_alone(lalonde):
     """With intervals of the closed form, from 297 and 425 rows."""
     answer = lalonde.bounds("", trial_alone=True)

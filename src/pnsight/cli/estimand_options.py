@@ -16,6 +16,9 @@ from pnsight.estimands.quantities import known_quantities
 OF_INTERVALS = ("level", "simultaneous", "median_unbiased")
 """Fields that are about sampling error, which known populations and formulas do not have."""
 
+OF_SENSITIVITY = ("slack", "misread_outcome")
+"""Fields that let the people asked about differ from what the tables show."""
+
 OF_STRUCTURES = ("contrast", "statement", "given", "horizon", "among")
 """Fields that speak of arms and outcomes, which a command that shows two arms and two outcomes has no use for."""
 
@@ -82,9 +85,10 @@ class EstimandOptions:
             "--assume",
             metavar="ASSUMPTION",
             help="Assume monotone (nobody is harmed), exogenous (given the covariates, the treatment chosen is as good "
-            "as random), or both: comma-separated or repeated. Where people were assigned an arm: no-defiers (nobody "
-            "takes the treatment only if not assigned to it) or one-sided (nobody takes it without). Refused where the "
-            "tables contradict it.",
+            "as random), or both: comma-separated or repeated. How much, of the group asked about: 'harm<=0.05' (at "
+            "most so many are harmed), 'correlation>=0.2' (of the outcomes with and without treatment). Where people "
+            "were assigned an arm: no-defiers (nobody takes the treatment only if not assigned to it) or one-sided "
+            "(nobody takes it without). Refused where the tables contradict it.",
         ),
     ] = None
     refine: Annotated[
@@ -122,6 +126,24 @@ class EstimandOptions:
         Among,
         typer.Option("--among", help="Of everyone, or of compliers, who take either arm as assigned."),
     ] = Among.EVERYONE
+    slack: Annotated[
+        str | None,
+        typer.Option(
+            "--slack",
+            metavar="D",
+            help="By how much P(y_x) of the people asked about may differ from the trial's: 0.05 in both arms and "
+            "either way, +0.05 only more, -0.05 only less, treated=0.05,control=0.02 by arm. Contradictions between "
+            "the tables are judged at that slack.",
+        ),
+    ] = None
+    misread_outcome: Annotated[
+        float,
+        typer.Option(
+            "--misread-outcome",
+            metavar="P",
+            help="Up to this share of the outcomes of each arm and table may be recorded wrongly, in any pattern.",
+        ),
+    ] = 0.0
 
     def arguments(self) -> dict[str, Any]:
         """What `Estimand.parse` and `Model.estimand` take."""
@@ -140,6 +162,8 @@ class EstimandOptions:
             "given": self.given,
             "horizon": self.horizon,
             "among": self.among.value,
+            "slack": self.slack,
+            "misread_outcome": self.misread_outcome,
         }
 
     def of(self, model: pnsight.Model) -> pnsight.Estimand:

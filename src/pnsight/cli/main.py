@@ -31,6 +31,7 @@ from pnsight.cli import (
     select_command,
     serve,
     simulate,
+    tip,
 )
 from pnsight.cli.output import say, silence
 from pnsight.errors import PnsightError
@@ -54,6 +55,7 @@ app.command("formula")(formula.formula)
 app.command("explain")(explain.explain)
 app.command("query")(query.query)
 app.command("decide")(decide.decide)
+app.command("tip")(tip.tip)
 app.command("score")(score.score)
 app.command("ask")(ask.ask)
 app.command("rank")(rank.rank)

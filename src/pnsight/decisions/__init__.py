@@ -17,6 +17,7 @@ from pnsight.decisions.rule import (
     usual_threshold,
 )
 from pnsight.decisions.selection import Selection, select
+from pnsight.decisions.tipping_points import TippingPoints, tip
 from pnsight.decisions.value_of_information import Questions, ask, ask_beyond, left_open
 from pnsight.decisions.which_arm import ArmDecisions, decide, decide_arm
 
@@ -30,6 +31,7 @@ __all__ = [
     "Questions",
     "Ranking",
     "Selection",
+    "TippingPoints",
     "answering_model",
     "ask",
     "ask_beyond",
@@ -42,5 +44,6 @@ __all__ = [
     "rank",
     "refuse_threshold",
     "select",
+    "tip",
     "usual_threshold",
 ]

@@ -14,6 +14,7 @@ import numpy as np
 
 from pnsight._text import as_records
 from pnsight._typing import FloatArray
+from pnsight.data.schema import Codes
 from pnsight.data.structure import EXPERIMENTAL, Structure
 from pnsight.data.study import Study
 from pnsight.data.two_by_two import TWO_BY_TWO
@@ -21,8 +22,11 @@ from pnsight.diagnostics.inequalities import Inequality, two_group_inequalities
 from pnsight.diagnostics.subgroup_tests import Comparisons
 from pnsight.diagnostics.verdict import FAILED, OK, WARNING, Verdict, verdict
 from pnsight.estimands.compiled import coherence_terms
+from pnsight.estimands.limits import Limit
 from pnsight.notes import Note
+from pnsight.queries import lattice
 from pnsight.queries.bound_table import plain_counts
+from pnsight.queries.query import encode
 
 
 def compatibility_inequalities(structure: Structure) -> tuple[Inequality, ...]:
@@ -149,3 +153,43 @@ def coherence_of(study: Study) -> Coherence | None:
     """
     inequalities = compatibility_inequalities(study.structure)
     return Coherence.of(study, inequalities) if inequalities else None
+
+
+def contradicted_beyond(study: Study, relaxations: tuple[Limit, ...]) -> tuple[Codes, Codes]:
+    """Subgroups about which the tables contradict each other by more than chance and relaxations explain.
+
+    Parameters
+    ----------
+    study
+        Both tables.
+    relaxations
+        How far the people asked about may differ from what the tables show, as `Estimand.relaxations` has them.
+
+    Returns
+    -------
+    Codes of those that explain the others, and of all, each of shape (subgroups, covariates).
+    """
+    found = coherence_of(study)
+    if found is None or not found.reported:
+        none = np.empty((0, len(study.schema.names)), dtype=np.int32)
+        return none, none
+    codes = encode(study.schema, list(found.queries))
+    still = found.broken & (found.low > _allowed(study, found, codes, relaxations))
+    explaining = [at for at in found.reported if still[at]]
+    return codes[explaining] if explaining else codes[still], codes[still]
+
+
+def _allowed(study: Study, found: Coherence, codes: Codes, relaxations: tuple[Limit, ...]) -> FloatArray:
+    """By how much relaxations let the left share of each comparison be larger than the right one."""
+    structure = study.structure
+    counts = lattice.sum_over(study.schema, codes, study.profiles, study.cell_evidence)
+    shares = np.nan_to_num(structure.probabilities(counts[:, : structure.n_cells]))
+    allowed = np.zeros(len(codes))
+    for limit in relaxations:
+        amount = limit.at_most + (shares @ np.array(limit.of_cells) if limit.of_cells else np.zeros(len(codes)))
+        for row, each in enumerate(found.inequalities):
+            left, right = ({structure.column(name) for name in side.counted} for side in (each.left, each.right))
+            lowers = any(source in left and target not in left for source, target in limit.moves)
+            raises = any(source not in right and target in right for source, target in limit.moves)
+            allowed[row] += amount[row] * (lowers + raises)
+    return allowed

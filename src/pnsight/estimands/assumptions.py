@@ -12,12 +12,19 @@ bounds are the usual ones.
 With noncompliance: ``no-defiers``, nobody takes the treatment only if not assigned to it (G. W. Imbens and J. D.
 Angrist 1994), and ``one-sided``, nobody takes it who was not assigned to it.
 
+How much, where nothing is known for certain: ``harm<=0.05``, at most so many of the group asked about are harmed
+(graded monotonicity), and ``correlation>=0.2``, how people respond with and without treatment is correlated by at least
+so much in the group (with two outcomes, PNS <= a (1 - b) - r sqrt(a (1 - a) b (1 - b))). They are limits of the program
+(`limits`), and of the group rather than of each of its profiles, unless bounds are refined.
+
 An estimated law may lie off these edges, if only by noise: `project_onto_assumptions` gives the nearest one on them,
 with two arms and two outcomes; `nearest_law` does so for any other structure.
 """
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -28,8 +35,9 @@ from pnsight._typing import FloatArray
 from pnsight.data.law import Law
 from pnsight.data.structure import OBSERVATIONAL
 from pnsight.data.two_by_two import X0Y, XN, XY, Y_X, Y_X0, two_by_two_law
-from pnsight.errors import AssumptionError, did_you_mean, join_names
+from pnsight.errors import AssumptionError, did_you_mean, join_names, percent_hint
 from pnsight.wording import ASSUMPTIONS as MEANINGS
+from pnsight.wording import assumption_meaning
 
 MONOTONE, EXOGENOUS, NO_DEFIERS, ONE_SIDED = "monotone", "exogenous", "no-defiers", "one-sided"
 
@@ -45,6 +53,7 @@ class Assumption:
     possible : statement that holds of everyone; None if it leaves no type out
     of_mixtures : whether it holds of a group if it holds of the group's profiles
     of_assignment : whether it is about what people take when they are assigned an arm
+    amount : of an assumption that says how much, that much; None for others
     """
 
     name: str
@@ -52,6 +61,12 @@ class Assumption:
     possible: str | None = None
     of_mixtures: bool = True
     of_assignment: bool = False
+    amount: float | None = None
+
+    @property
+    def kind(self) -> str:
+        """Its name without the amount."""
+        return re.split("[<>]=", self.name)[0]
 
 
 ASSUMPTIONS: dict[str, Assumption] = {
@@ -62,6 +77,13 @@ ASSUMPTIONS: dict[str, Assumption] = {
 }
 """The assumptions there are, by name."""
 
+HARM, CORRELATION = "harm", "correlation"
+
+GRADED: dict[str, tuple[str, float, float]] = {HARM: ("<=", 0.0, 1.0), CORRELATION: (">=", -1.0, 1.0)}
+"""Assumptions that say how much: by name, the sign, and between which numbers the amount lies."""
+
+_GRADED_TEXT = re.compile(r"\s*([a-z]+)\s*(<=|>=|<|>|=)\s*([^<>=]*?)\s*")
+
 AssumeLike: TypeAlias = str | Iterable[str]
 """The name of an assumption, several separated by commas, or a sequence of names; empty for none."""
 
@@ -70,14 +92,64 @@ EQUAL_ROWS = (1.0, 1.0, 2.0)
 
 
 def read_assumptions(assume: AssumeLike) -> tuple[str, ...]:
-    """The assumptions named, each once and in the order of `ASSUMPTIONS`."""
-    names = assume.split(",") if isinstance(assume, str) else list(assume)
-    found = {name.strip() for name in names if name.strip()}
-    for name in sorted(found - set(ASSUMPTIONS)):
+    """The assumptions named, each once and in the order of `ASSUMPTIONS`, those that say how much after the others."""
+    names = [name for each in ([assume] if isinstance(assume, str) else assume) for name in each.split(",")]
+    given = {name.strip() for name in names if name.strip()}
+    graded = {name: _read_graded(name) for name in sorted(given) if _GRADED_TEXT.fullmatch(name)}
+    for name in sorted(given - set(ASSUMPTIONS) - set(graded)):
+        known = [*ASSUMPTIONS, *(f"{kind}{sign}AMOUNT" for kind, (sign, _, _) in GRADED.items())]
         raise AssumptionError(
-            f"no assumption is called {name!r}; known: {join_names(ASSUMPTIONS)}." + did_you_mean(name, ASSUMPTIONS)
+            f"no assumption is called {name!r}; known: {join_names(known)}." + did_you_mean(name, ASSUMPTIONS)
         )
-    return tuple(name for name in ASSUMPTIONS if name in found)
+    found = sorted(dict.fromkeys(graded.values()), key=lambda name: list(GRADED).index(find_assumption(name).kind))
+    for kind in GRADED:
+        own = [name for name in found if find_assumption(name).kind == kind]
+        if len(own) > 1:
+            raise AssumptionError(f"{join_names(map(repr, own))} are both assumed; say one of them.")
+    return (*(name for name in ASSUMPTIONS if name in given), *found)
+
+
+def find_assumption(name: str) -> Assumption:
+    """The assumption of a name that `read_assumptions` gives.
+
+    Parameters
+    ----------
+    name
+        Such as ``monotone`` or ``harm<=0.05``.
+
+    Returns
+    -------
+    What it says.
+    """
+    found = _GRADED_TEXT.fullmatch(name)
+    if found is None:
+        return ASSUMPTIONS[name]
+    return Assumption(name, assumption_meaning(name), amount=float(found[3]))
+
+
+def _read_graded(name: str) -> str:
+    """An assumption that says how much, as it is kept: without blanks, and with the amount in its shortest form."""
+    kind, sign, text = _GRADED_TEXT.fullmatch(name).groups()  # type: ignore[union-attr]
+    if kind not in GRADED:
+        raise AssumptionError(
+            f"{name!r} was assumed, but nothing is known of {kind!r}; expected {' or '.join(map(repr, _examples()))}."
+            + did_you_mean(kind, GRADED)
+        )
+    expected, least, most = GRADED[kind]
+    try:
+        amount = float(text)
+    except ValueError:
+        amount = math.nan
+    if sign != expected or not least <= amount <= most:
+        hint = percent_hint(amount) if kind == HARM and amount > most else "."
+        raise AssumptionError(
+            f"{name!r} was assumed; expected {kind}{expected}AMOUNT with an amount from {least:g} to {most:g}{hint}"
+        )
+    return f"{kind}{expected}{amount + 0.0:.12g}"
+
+
+def _examples() -> list[str]:
+    return [f"{kind}{sign}0.05" for kind, (sign, _, _) in GRADED.items()]
 
 
 def project_onto_assumptions(law: Law, assume: Sequence[str], rows: FloatArray | None = None) -> Law:

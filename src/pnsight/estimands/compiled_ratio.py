@@ -32,12 +32,22 @@ class CompiledRatio:
     numerator: CompiledBounds
     event: LinearTerms | None
 
+    @property
+    def is_curved(self) -> bool:
+        """Whether an end is more than a ratio of linear functions of the law."""
+        return self.numerator.lower.is_curved or self.numerator.upper.is_curved
+
+    def tangent(self, law: Law) -> CompiledRatio:
+        """With functions that agree with these at the first row of a law, and next to it, and are linear."""
+        return CompiledRatio(self.numerator.tangent(law), self.event)
+
     @cached_property
     def is_point(self) -> bool:
         """Whether both ends are one linear function of the law."""
         lower, upper = self.numerator.lower, self.numerator.upper
         return (
-            len(lower.constant) == len(upper.constant) == 1
+            not self.is_curved
+            and len(lower.constant) == len(upper.constant) == 1
             and np.allclose(lower.coefficients, upper.coefficients)
             and np.allclose(lower.constant, upper.constant)
         )

@@ -17,7 +17,6 @@ import numpy as np
 
 from pnsight._typing import FloatArray
 from pnsight.data.law import Law
-from pnsight.estimands.assumptions import ASSUMPTIONS
 from pnsight.estimands.compiled_ratio import Ends
 from pnsight.estimands.critical_values import imbens_manski, two_sided
 from pnsight.estimands.end_terms import EndTerms
@@ -225,6 +224,11 @@ class LawNoise(EndNoise):
     law: Law
     rows: FloatArray | SamplingError
 
+    @property
+    def law_and_error(self) -> tuple[Law, FloatArray | SamplingError]:
+        """The law, and how far it strays."""
+        return self.law, self.rows
+
     def intervals(self, level: float, comparisons: int = 0) -> Intervals:
         """From the noise of the law."""
         return end_intervals(self.estimand, self.law, self.rows, level, comparisons)
@@ -293,7 +297,8 @@ def _in_blocks(
     error = rows if isinstance(rows, SamplingError) else RowsBehind(rows)
     found = estimand.compiled(law.structure)
     terms = max(len(found.numerator.lower.constant), len(found.numerator.upper.constant))
-    step = max(1, _MAX_VALUES_AT_ONCE // (terms * max(terms, law.structure.n_cells)))
+    at_once = _MAX_VALUES_AT_ONCE // (terms * max(terms, law.structure.n_cells))
+    step = 1 if found.is_curved else max(1, at_once)
     blocks = [
         _of_block(estimand, law[start : start + step], error[start : start + step], compute)
         for start in range(0, max(1, len(law)), step)
@@ -308,10 +313,10 @@ def _of_block(
     compute: Callable[[EndTerms, EndTerms], tuple[FloatArray, ...]],
 ) -> tuple[FloatArray, ...]:
     structure, found = law.structure, estimand.compiled(law.structure)
+    law = estimand.projected(law, error.rows_by_group)
+    if found.is_curved:
+        found = found.tangent(law)
     bounds, event = found.numerator, found.event
-    holding = tuple(name for name in estimand.assume if ASSUMPTIONS[name].of_mixtures)
-    if holding:
-        law = estimand.project(law, holding, error.rows_by_group)
     parts = [bounds.lower.coefficients, bounds.upper.coefficients, *([] if event is None else [event.coefficients])]
     used = structure.by_group(np.abs(np.concatenate(parts)).sum(axis=0)) > 0
     unknown = np.isnan(law.cells) & structure.for_cells(used)

@@ -25,13 +25,15 @@ _SAFE = 2**31
 """Whole numbers up to here can be multiplied and added without overflow."""
 
 
-def extreme_rays(inequalities: IntArray) -> IntArray:
+def extreme_rays(inequalities: IntArray, most: int = MAX_RAYS) -> IntArray:
     """Extreme rays of the cone of all v with `inequalities` @ v >= 0.
 
     Parameters
     ----------
     inequalities : shape (m, d)
         Whole numbers, of rank d, so that the cone has a vertex at zero.
+    most
+        Intermediate rays, with more of which it is given up on.
 
     Returns
     -------
@@ -43,7 +45,7 @@ def extreme_rays(inequalities: IntArray) -> IntArray:
     tight = np.zeros((len(rays), len(inequalities)), dtype=bool)
     tight[:, first] = rays @ inequalities[first].T == 0
     for number in rest:
-        rays, tight = _add(rays, tight, inequalities[number], number)
+        rays, tight = _add(rays, tight, inequalities[number], number, most)
     return rays
 
 
@@ -95,7 +97,9 @@ def _cone_of_basis(basis: IntArray) -> IntArray:
     return rays
 
 
-def _add(rays: IntArray, tight: BoolArray, inequality: IntArray, number: int) -> tuple[IntArray, BoolArray]:
+def _add(
+    rays: IntArray, tight: BoolArray, inequality: IntArray, number: int, most: int
+) -> tuple[IntArray, BoolArray]:
     """Rays, and which inequalities are tight at each, after one more inequality."""
     value = rays @ inequality
     inside, outside = np.flatnonzero(value > 0), np.flatnonzero(value < 0)
@@ -105,7 +109,7 @@ def _add(rays: IntArray, tight: BoolArray, inequality: IntArray, number: int) ->
     left, right = _adjacent(tight, inside, outside, rays.shape[1])
     new = value[left][:, None] * rays[right] - value[right][:, None] * rays[left]
     new = new // np.maximum(np.gcd.reduce(new, axis=1), 1)[:, None] if len(new) else new
-    if len(new) + len(rays) > MAX_RAYS or (new.size and np.abs(new).max() > _SAFE):
+    if len(new) + len(rays) > most or (new.size and np.abs(new).max() > _SAFE):
         raise LimitError("the estimand has too many terms to be written as a formula.")
     tight_new = tight[left] & tight[right]
     tight_new[:, number] = True

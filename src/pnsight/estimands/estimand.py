@@ -21,11 +21,12 @@ from pnsight.data.structure import OBSERVATIONAL, Structure
 from pnsight.data.study import Population, validate_population
 from pnsight.errors import AssumptionError, QuantityError, join_names
 from pnsight.estimands.assumptions import (
-    ASSUMPTIONS,
+    CORRELATION,
     EXOGENOUS,
     NO_DEFIERS,
     ONE_SIDED,
     AssumeLike,
+    find_assumption,
     project_onto_assumptions,
     read_assumptions,
 )
@@ -33,10 +34,13 @@ from pnsight.estimands.compiled import compile_bounds, identified_terms, is_cont
 from pnsight.estimands.compiled_ratio import IMPOSSIBLE, CompiledRatio, Ends
 from pnsight.estimands.contrast import Contrast, contrast_people, read_contrast, resolve_contrast, vocabulary
 from pnsight.estimands.expressions import evaluate
-from pnsight.estimands.nearest_law import nearest_law
+from pnsight.estimands.graded import graded_limit
+from pnsight.estimands.limits import Limit, merge_limits
+from pnsight.estimands.nearest_law import nearest_law, project_onto_inequalities
 from pnsight.estimands.payoffs import Payoffs, PayoffsLike
 from pnsight.estimands.quantities import BENEFIT, PNS, STATEMENT, Quantity, find_quantity
 from pnsight.estimands.resolve import resolve_crossed_bounds
+from pnsight.estimands.sensitivity import Slack, SlackLike, misread_limits, read_misread, slack_limits
 from pnsight.notes import Note
 
 Refine: TypeAlias = Literal["none", "covariates"]
@@ -72,6 +76,8 @@ class Estimand:
     contrast : the arm that is asked about, and the one that it is compared with; None where there are only two
     horizon : of times to an event, when to look; None for the intervals themselves
     among : of whom it is asked
+    slack : by how much the trial's people may respond otherwise than those asked about; None for not at all
+    misread_outcome : share of the outcomes of each arm and table that may be recorded wrongly
     """
 
     quantity: Quantity = PNS
@@ -86,6 +92,8 @@ class Estimand:
     contrast: Contrast | None = None
     horizon: float | None = None
     among: Among = "everyone"
+    slack: Slack | None = None
+    misread_outcome: float = 0.0
 
     @classmethod
     def parse(
@@ -105,6 +113,8 @@ class Estimand:
         given: str | None = None,
         horizon: float | None = None,
         among: str = "everyone",
+        slack: SlackLike = None,
+        misread_outcome: float | None = 0.0,
         default: str = PNS.name,
     ) -> Estimand:
         """The estimand that the arguments describe.
@@ -118,7 +128,8 @@ class Estimand:
             For the benefit: what treating a person is worth who is helped, who always responds, who never does, and who
             is harmed.
         assume
-            ``"monotone"``, ``"exogenous"``, or both; with noncompliance also ``"no-defiers"`` or ``"one-sided"``.
+            ``"monotone"``, ``"exogenous"``, or both; with noncompliance also ``"no-defiers"`` or ``"one-sided"``. How
+            much, of the group asked about: ``"harm<=0.05"``, ``"correlation>=0.2"``.
         refine
             ``"none"`` or ``"covariates"``.
         level
@@ -141,6 +152,11 @@ class Estimand:
             Of times to an event, when to look.
         among
             ``"everyone"``, or with noncompliance ``"compliers"``, who take either arm of the contrast as assigned.
+        slack
+            By how much P(y_x) and P(y_x') of the people asked about may differ from the trial's: ``0.05``, ``"+0.05"``
+            for only more, ``"-0.05"`` for only less, ``"treated=0.05,control=0.02"`` by arm.
+        misread_outcome
+            Share of the outcomes of each arm and table that may be recorded wrongly, in any pattern.
         default
             Name of the quantity to take if none is given.
 
@@ -175,6 +191,8 @@ class Estimand:
             read_contrast(contrast),
             None if horizon is None else float(horizon),
             of_whom,
+            Slack.parse(slack),
+            read_misread(misread_outcome),
         )
 
     def of_quantity(self, quantity: Quantity) -> Estimand:
@@ -189,7 +207,7 @@ class Estimand:
 
     def needs_profiles(self, structure: Structure) -> bool:
         """Whether the law of a query is not enough, and those of its profiles are needed."""
-        return self.refines(structure) or any(not ASSUMPTIONS[name].of_mixtures for name in self.assume)
+        return self.refines(structure) or any(not find_assumption(name).of_mixtures for name in self.assume)
 
     @property
     def span(self) -> tuple[float, float]:
@@ -231,7 +249,7 @@ class Estimand:
     def validate_assumptions(self, structure: Structure) -> None:
         """Refuse assumptions that mean nothing for a structure."""
         for name in self.assume:
-            if ASSUMPTIONS[name].of_assignment and structure.description.kind != NONCOMPLIANCE:
+            if find_assumption(name).of_assignment and structure.description.kind != NONCOMPLIANCE:
                 raise AssumptionError(
                     f"{name!r} was assumed, which is about people who do not take what they are assigned; leave it "
                     "out, or read the table with --assigned (assigned=)."
@@ -240,11 +258,25 @@ class Estimand:
             raise AssumptionError(
                 f"{EXOGENOUS!r} was assumed, which works with two arms and two outcomes only; leave it out."
             )
+        if self.relaxations(structure):
+            self._check_relaxed()
+        self.limits(structure)
+
+    def _check_relaxed(self) -> None:
+        """Refuse assumptions that mean nothing where the people asked about may not respond as the trial's do."""
+        for name in self.assume:
+            if name == EXOGENOUS or find_assumption(name).kind == CORRELATION:
+                raise AssumptionError(
+                    f"{name!r} was assumed together with slack or misread outcomes. It takes the shares that the trial "
+                    "shows for those of the people asked about; leave one of them out."
+                )
 
     def notes(self, structure: Structure) -> tuple[Note, ...]:
         """What an answer is about beyond the name of the quantity."""
         found = [*self._statement_notes(), *self._contrast_notes(structure)]
         found += [] if self.payoffs is None else [Note("payoffs", asdict(self.payoffs))]
+        found += [] if self.slack is None else [Note("slack", {"slack": str(self.slack)})]
+        found += [Note("misread_outcome", {"share": self.misread_outcome})] if self.misread_outcome else []
         return (*found, Note("refined")) if self.refines(structure) else tuple(found)
 
     def _statement_notes(self) -> list[Note]:
@@ -304,19 +336,53 @@ class Estimand:
         """Which response types the assumptions leave, shape (types,)."""
         found = np.ones(structure.n_types, dtype=bool)
         for name in self.assume:
-            statement = ASSUMPTIONS[name].possible
+            statement = find_assumption(name).possible
             if statement is not None:
                 found &= evaluate(statement, contrast_people(structure, self.contrast, self.horizon)) != 0
         return found
 
+    @property
+    def graded(self) -> tuple[str, ...]:
+        """Those of the assumptions that say how much."""
+        return tuple(name for name in self.assume if find_assumption(name).amount is not None)
+
+    @property
+    def is_relaxed(self) -> bool:
+        """Whether the people asked about may respond otherwise than the trial's, or outcomes be misread."""
+        return self.slack is not None or self.misread_outcome > 0
+
+    def relaxations(self, structure: Structure) -> tuple[Limit, ...]:
+        """How far populations may differ from a law: by the slack, and by misread outcomes."""
+        slack = () if self.slack is None else slack_limits(structure, self.contrast, self.slack)
+        misread = misread_limits(structure, self.misread_outcome) if self.misread_outcome else ()
+        return merge_limits([*slack, *misread])
+
+    def limits(self, structure: Structure) -> tuple[Limit, ...]:
+        """All limits of its program: `relaxations`, and the assumptions that say how much."""
+        graded = (graded_limit(structure, self.contrast, self.horizon, find_assumption(name)) for name in self.graded)
+        return (*self.relaxations(structure), *(limit for limit in graded if limit is not None))
+
+    @property
+    def unassumed(self) -> Estimand:
+        """The same without assumptions."""
+        return replace(self, assume=())
+
     def project(self, law: Law, assume: tuple[str, ...], rows: FloatArray | None = None) -> Law:
-        """The nearest law under some of the assumptions; for `rows` see `project_onto_assumptions`."""
+        """The nearest law under some of the assumptions; for `rows` see `project_onto_assumptions`.
+
+        With limits, a law that no population has whatever is assumed is left as it is.
+        """
         structure = law.structure
+        asked = replace(self, assume=assume)
+        if asked.limits(structure):
+            coherence = asked.compiled(structure).numerator.coherence
+            contradictory = is_contradictory(law, asked.relaxations(structure))
+            return project_onto_inequalities(law, coherence, rows, unless=contradictory)
         arms = structure.description.arms
         plain = structure.is_two_by_two or not arms
         if plain and self.contrast in (None, (arms[-1], arms[0]) if arms else None):
             return project_onto_assumptions(law, assume, rows)
-        return nearest_law(law, replace(self, assume=assume).possible(structure), rows)
+        return nearest_law(law, asked.possible(structure), rows)
 
     def truth(self, types: FloatArray, structure: Structure) -> FloatArray:
         """The value in populations with these shares of types, shape (rows, types); NaN if it conditions on nobody."""
@@ -341,6 +407,8 @@ class Estimand:
             contrast=self.contrast,
             horizon=self.horizon,
             among=self.among,
+            slack=self.slack,
+            misread_outcome=self.misread_outcome,
         )
 
     def bounds_at(self, law: Law, rows: FloatArray | None = None) -> Ends:
@@ -349,10 +417,12 @@ class Estimand:
         Of the assumptions only those are used that hold of a mixture if they hold of its parts. For `rows` see
         `project_onto_assumptions`.
         """
-        holding = tuple(name for name in self.assume if ASSUMPTIONS[name].of_mixtures)
-        if holding:
-            law = self.project(law, holding, rows)
-        return self.compiled(law.structure).bounds(law)
+        return self.compiled(law.structure).bounds(self.projected(law, rows))
+
+    def projected(self, law: Law, rows: FloatArray | None = None) -> Law:
+        """The nearest law under those assumptions that hold of a mixture if they hold of its parts."""
+        holding = tuple(name for name in self.assume if find_assumption(name).of_mixtures)
+        return self.project(law, holding, rows) if holding else law
 
     def profile_bounds(self, law: Law, rows: FloatArray | None = None) -> Ends:
         """Both ends at the law of a profile, of which every assumption holds, shape (rows,) each."""
@@ -380,7 +450,7 @@ class Estimand:
         nothing = np.zeros(len(law))
         if not may_cross:
             lower, upper, _ = resolve_crossed_bounds(lower, upper, within=self.span)
-            nothing[is_contradictory(law)] = np.nan
+            nothing[is_contradictory(law, self.relaxations(law.structure))] = np.nan
         brought = np.column_stack([lower * event, upper * event, event])
         return np.where((event <= IMPOSSIBLE)[:, None], nothing[:, None], brought)
 
@@ -402,8 +472,8 @@ class Estimand:
         lower, upper = compiled.numerator.lower, compiled.numerator.upper
         event = np.zeros(law.structure.n_cells) if compiled.event is None else compiled.event.coefficients[0]
         outer = (
-            lower.coefficients[lower(law).argmax(axis=0)],
-            upper.coefficients[upper(law).argmin(axis=0)],
+            lower.gradients(law, lower(law).argmax(axis=0)),
+            upper.gradients(law, upper(law).argmin(axis=0)),
             np.broadcast_to(event, law.cells.shape),
         )
         return np.asarray(np.stack(outer, axis=1) @ inner)
@@ -490,12 +560,13 @@ def _validate_payoffs(quantity: Quantity, payoffs: PayoffsLike | None) -> None:
 
 @lru_cache(maxsize=256)
 def _compiled(estimand: Estimand, structure: Structure) -> CompiledRatio:
-    given, possible = estimand.given(structure), estimand.possible(structure)
+    given, possible, limits = estimand.given(structure), estimand.possible(structure), estimand.limits(structure)
     left = None if estimand.among == "everyone" else possible
-    event = None if given.all() else identified_terms(structure, given, left)
+    relaxed = tuple(each for each in limits if each.is_relaxation)
+    event = None if given.all() else identified_terms(structure, given, left, relaxed)
     if event is None and not given.all():
         raise QuantityError(_unidentified(estimand, structure))
-    return CompiledRatio(compile_bounds(structure, estimand.value(structure) * given, possible), event)
+    return CompiledRatio(compile_bounds(structure, estimand.value(structure) * given, possible, limits), event)
 
 
 def _unidentified(estimand: Estimand, structure: Structure) -> str:
@@ -510,7 +581,17 @@ def _unidentified(estimand: Estimand, structure: Structure) -> str:
             f"{quantity.name} conditions on what people chose, which an experiment alone does not show; "
             "add an observational table, or ask for pns, harm or benefit."
         )
+    if estimand.is_relaxed and _is_identified(replace(estimand, slack=None, misread_outcome=0.0), structure):
+        return (
+            f"{quantity.name} conditions on how people responded, whose share is not known where outcomes may be "
+            "misread; ask for pns, harm or benefit, or leave --misread-outcome (misread_outcome=) out."
+        )
     return f"{quantity.name} conditions on an event whose probability the tables do not show: {quantity.given}."
+
+
+def _is_identified(estimand: Estimand, structure: Structure) -> bool:
+    """Whether the tables show the probability of what it conditions on."""
+    return identified_terms(structure, estimand.given(structure)) is not None
 
 
 def validate_fitted_quantity(quantity: str) -> None:

@@ -24,6 +24,7 @@ from pnsight.errors import IncoherentError, LimitError, QuantityError
 from pnsight.estimands.assumptions import EXOGENOUS
 from pnsight.estimands.estimand import Estimand
 from pnsight.estimands.expressions import evaluate
+from pnsight.estimands.limits import Limit
 
 _TOLERANCE = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 _SUM_TOLERANCE = 1e-6
@@ -42,12 +43,14 @@ class ResponseTypeLP:
     possible : shape (types,)
         Types that there may be.
     exogenous : whether the treatment chosen is independent of the outcomes under each treatment
+    limits : what else is limited; people may be moved between cells as far as limits on moves allow
     """
 
     structure: Structure
     cells: FloatArray
     possible: npt.NDArray[np.bool_]
     exogenous: bool = False
+    limits: tuple[Limit, ...] = ()
 
     def extremes(self, value: FloatArray, given: FloatArray) -> tuple[float, float]:
         """Smallest and largest mean of `value` among the types `given`, both of shape (types,).
@@ -57,8 +60,9 @@ class ResponseTypeLP:
         Raises `IncoherentError` when no population fits; NaN when no fitting population has people to condition on.
         """
         matrix, right, types = self._fitting
-        cost = np.append(types.T @ (value * given), 0.0)
-        mass = np.append(types.T @ given, 0.0)
+        more = np.zeros(matrix.shape[1] - types.shape[1])
+        cost = np.concatenate([types.T @ (value * given), more, [0.0]])
+        mass = np.concatenate([types.T @ given, more, [0.0]])
         scaled = vstack([hstack([matrix, csr_array(-right[:, None])]), csr_array(mass[None, :])], format="csr")
         target = np.append(np.zeros(len(right)), 1.0)
         ends = [linprog(sign * cost, A_eq=scaled, b_eq=target, options=_TOLERANCE) for sign in (1, -1)]
@@ -73,12 +77,36 @@ class ResponseTypeLP:
         rows = np.vstack([np.ones((1, self.structure.n_types)), self.structure.incidence[known]])
         right = np.append(1.0, self.cells[known])
         types = self._unknowns()
-        matrix = csr_array(rows @ types)
+        matrix, right = self._limited(csr_array(rows @ types), right, types, known)
         free = linprog(np.zeros(matrix.shape[1]), A_eq=matrix, b_eq=right, options=_TOLERANCE)
         if free.status == _INFEASIBLE:
-            assumed = " under what is assumed" if self.exogenous or not self.possible.all() else ""
+            assumed = " under what is assumed" if self.exogenous or self.limits or not self.possible.all() else ""
             raise IncoherentError(f"no population fits the tables{assumed}: they contradict each other.")
         return matrix, right, types
+
+    def _limited(
+        self, matrix: csr_array, right: FloatArray, types: csr_array, known: npt.NDArray[np.bool_]
+    ) -> tuple[csr_array, FloatArray]:
+        """The equations with shares moved between cells among the unknowns, and each limit with what is left of it."""
+        moves = [(number, *move) for number, limit in enumerate(self.limits) for move in limit.moves]
+        moved = np.zeros((self.structure.n_cells, len(moves)))
+        counted = np.zeros((len(self.limits), types.shape[1] + len(moves)))
+        for number, limit in enumerate(self.limits):
+            if limit.of_types:
+                counted[number, : types.shape[1]] = types.T @ np.array(limit.of_types, dtype=np.float64)
+        for place, (number, source, target) in enumerate(moves):
+            moved[source, place], moved[target, place] = 1.0, -1.0
+            counted[number, types.shape[1] + place] = 1.0
+        size = len(self.limits)
+        shifted = csr_array(np.vstack([np.zeros((1, len(moves))), moved[known]]))
+        fitted = hstack([matrix, shifted, csr_array((matrix.shape[0], size))], format="csr")
+        left = hstack([csr_array(counted), eye_array(size)], format="csr")
+        sides = [self._right_side(limit) for limit in self.limits]
+        return csr_array(vstack([fitted, left], format="csr")), np.append(right, sides)
+
+    def _right_side(self, limit: Limit) -> float:
+        of_cells = float(np.dot(limit.of_cells, self.cells)) if limit.of_cells else 0.0
+        return limit.at_most + of_cells + (0.0 if limit.curve is None else float(limit.curve(self.cells[None])[0]))
 
     def _unknowns(self) -> csr_array:
         """Types by unknowns, shape (types, unknowns): an unknown is the share of a type that may be there.
@@ -208,7 +236,13 @@ def lp_bounds(law: Law, estimand: Estimand, row: int = 0) -> tuple[float, float]
     Both ends; raises `IncoherentError` when no population has the law.
     """
     structure = law.structure
-    populations = ResponseTypeLP(structure, law.cells[row], estimand.possible(structure), EXOGENOUS in estimand.assume)
+    populations = ResponseTypeLP(
+        structure,
+        law.cells[row],
+        estimand.possible(structure),
+        EXOGENOUS in estimand.assume,
+        estimand.limits(structure),
+    )
     return populations.extremes(estimand.value(structure), estimand.given(structure).astype(np.float64))
 
 

@@ -1,7 +1,9 @@
 """The nearest law that some population of the types an assumption leaves has: the most likely one.
 
 An estimated law may contradict an assumption by noise alone. Of the laws that populations without the excluded response
-types have, the one is taken under which the rows are most likely (expectation-maximisation over the types).
+types have, the one is taken under which the rows are most likely (expectation-maximisation over the types). Where
+there are limits, it is the law nearest in standard errors that satisfies every inequality (C. Hildreth 1957, "A
+quadratic programming procedure"), which is the most likely one in large samples.
 """
 
 from __future__ import annotations
@@ -10,12 +12,17 @@ import numpy as np
 
 from pnsight._typing import BoolArray, FloatArray
 from pnsight.data.law import Law
-from pnsight.estimands.compiled import coherence_terms
+from pnsight.estimands.compiled import LinearTerms, coherence_terms
+from pnsight.estimands.sampling_error import PRIOR_ROWS
 
 _ROUNDS = 2000
 _CONVERGED = 1e-10
 _ROUNDING = 1e-9
 _LEAST = 1e-300
+_SWEEPS = 500
+_MET = 1e-12
+_FEWEST, _MANY, _MOST = 1e-9, 1e6, 1e12
+"""Between which rows are taken to be, and what is taken where nothing is said."""
 
 
 def nearest_law(law: Law, possible: BoolArray, rows: FloatArray | None = None) -> Law:
@@ -48,6 +55,83 @@ def nearest_law(law: Law, possible: BoolArray, rows: FloatArray | None = None) -
     fitted = structure.incidence[:, possible] @ _most_likely(counts, structure.incidence[:, possible]).T
     found[broken] = np.where(known, fitted.T, np.nan)
     return Law(structure, found)
+
+
+def project_onto_inequalities(
+    law: Law, terms: LinearTerms, rows: FloatArray | None = None, unless: BoolArray | None = None
+) -> Law:
+    """The nearest laws at which no term is negative, distance being counted in standard errors.
+
+    Parameters
+    ----------
+    law
+        Estimated laws, one a row.
+    terms
+        Functions of the law; those that bend are taken for straight next to it, again and again.
+    rows : shape (groups,) or (laws, groups), or None
+        How many rows of each group a law rests on; as many in each if None.
+    unless : shape (laws,), or None
+        Laws that are left as they are.
+
+    Returns
+    -------
+    A law at which no term is negative is left as it is.
+    """
+    structure = law.structure
+    broken: BoolArray = np.asarray((terms(law) < -_ROUNDING).any(axis=0) & ~np.isnan(law.cells).any(axis=1))
+    if unless is not None:
+        broken &= ~unless
+    if not broken.any():
+        return law
+    weight = np.full((1, len(structure.groups)), _MANY) if rows is None else np.atleast_2d(rows)
+    weight = np.broadcast_to(weight, (len(law), len(structure.groups)))[broken]
+    found = law.cells.copy()
+    found[broken] = _hildreth(law[broken], terms, np.clip(np.nan_to_num(weight), _FEWEST, _MOST))
+    return Law(structure, found)
+
+
+def _hildreth(law: Law, terms: LinearTerms, rows: FloatArray) -> FloatArray:
+    """Cells moved along one inequality after the other, and back again as far as one need not have been."""
+    cells = law.cells.copy()
+    multipliers = np.zeros((len(terms.constant), len(cells)))
+    moved = np.zeros((len(terms.constant), *cells.shape))
+    tangents = _tangents(terms, law, law, rows)
+    for _ in range(_SWEEPS):
+        if terms.is_curved:
+            tangents = _tangents(terms, Law(law.structure, cells), law, rows)
+        for term, (slope, offset, direction, length) in enumerate(tangents):
+            value = (cells * slope).sum(axis=1) + offset
+            step = np.divide(-value, length, out=np.zeros(len(cells)), where=length > 0)
+            multipliers[term] = np.maximum(multipliers[term] + step, 0.0)
+            cells -= moved[term]
+            moved[term] = multipliers[term][:, None] * direction
+            cells += moved[term]
+        if (terms(Law(law.structure, cells)) > -_MET).all():
+            break
+    return cells
+
+
+def _tangents(
+    terms: LinearTerms, here: Law, law: Law, rows: FloatArray
+) -> list[tuple[FloatArray, FloatArray, FloatArray, FloatArray]]:
+    """Of each term next to a law: its slope and offset, where it pulls the estimates, and how far by a unit of that."""
+    found = []
+    for term, value in enumerate(terms(here)):
+        slope = terms.gradients(here, np.full(len(here), term, dtype=np.intp))
+        direction = _by_variance(slope, law, rows)
+        found.append((slope, value - (here.cells * slope).sum(axis=1), direction, (slope * direction).sum(axis=1)))
+    return found
+
+
+def _by_variance(slope: FloatArray, law: Law, rows: FloatArray) -> FloatArray:
+    """How laws move if pulled along a slope, those of few rows most: their covariance times it, shape (laws, cells)."""
+    found = np.empty_like(slope)
+    for number, some in enumerate(law.structure.group_slices):
+        own = rows[:, number, None]
+        shares = (own * law.cells[:, some] + PRIOR_ROWS / (some.stop - some.start)) / (own + PRIOR_ROWS)
+        mean = (shares * slope[:, some]).sum(axis=1, keepdims=True)
+        found[:, some] = shares * (slope[:, some] - mean) / own
+    return found
 
 
 def _most_likely(counts: FloatArray, incidence: FloatArray) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -23,11 +23,12 @@ from pnsight.estimands.compiled_ratio import Ends
 from pnsight.estimands.confidence import EndNoise
 from pnsight.estimands.estimand import Estimand, EstimandLike
 from pnsight.estimands.resolve import resolve_crossed_bounds
+from pnsight.estimands.sampling_error import SamplingError
 from pnsight.models.library_versions import notes_on_reading
 from pnsight.notes import WARNING, Note
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import CONTRADICTED, INTERVAL_ENDS, OK, ROWS, BoundTable, validate_level
-from pnsight.queries.query import QueryLike, encode, format_queries
+from pnsight.queries.query import QueryLike, decode, encode, format_queries
 
 if TYPE_CHECKING:
     from pnsight.diagnostics.assumption_tests import AssumptionTest
@@ -94,7 +95,7 @@ class Model(ABC):
         options
             What else `Estimand.parse` takes: ``payoffs``, ``assume``, ``refine``, ``level``, ``population``,
             ``trial_alone``, ``median_unbiased``, ``simultaneous``, ``contrast``, ``statement``, ``given``, ``horizon``,
-            ``among``. What an assumption implies is tested on the study,
+            ``among``, ``slack``, ``misread_outcome``. What an assumption implies is tested on the study,
             and refused with `AssumptionError` where that contradicts it.
 
         Returns
@@ -141,9 +142,23 @@ class Model(ABC):
         if estimand.trial_alone:
             found = self.from_trial_alone().compute_bounds(codes, replace(estimand, trial_alone=False))
             return replace(found, notes=(Note("trial_alone"), *found.notes))
-        found = self.compute_bounds(codes, estimand)
-        contradicted = self.contradicted(codes)
+        found = self._with_gain(self.compute_bounds(codes, estimand), codes, estimand)
+        contradicted = self.contradicted(codes, estimand)
         return self._refuse_contradicted(found, codes, estimand, contradicted) if contradicted.any() else found
+
+    def _with_gain(self, found: BoundTable, codes: Codes, estimand: Estimand) -> BoundTable:
+        """The answers, with a note that says how wide they would be without the assumptions that say how much."""
+        if not estimand.graded:
+            return found
+        plain = tuple(name for name in estimand.assume if name not in estimand.graded)
+        without = self.compute_bounds(codes, replace(estimand, assume=plain))
+        answered = (found.status == OK) & (without.status == OK)
+        if not answered.any():
+            return found
+        widths = ((table.upper - table.lower)[answered].mean() for table in (found, without))
+        values = dict(zip(("width", "without"), widths, strict=True))
+        note = Note("assumption_buys", {**values, "answers": answered.sum()})
+        return replace(found, notes=(*found.notes, note))
 
     @abstractmethod
     def compute_bounds(self, codes: Codes, estimand: Estimand) -> BoundTable:
@@ -164,6 +179,8 @@ class Model(ABC):
         kind = "answers_impossible" if alone else "answers_contradicted"
         asked = Note(kind, {"contradicted": contradicted.sum(), "of": len(codes)}, WARNING)
         found_in_tables = tuple(one for one in self.warnings if one.kind == "tables_contradict")
+        if estimand.is_relaxed and self.capabilities.learns_across_profiles:
+            found_in_tables += (Note("slack_needs_rows", {"model": self.name}, WARNING),)
         return replace(
             found,
             **blank,
@@ -183,19 +200,30 @@ class Model(ABC):
             ends[f"trial_{end}"][chosen] = getattr(trial, end)
         return ends
 
-    def contradicted(self, codes: Codes) -> BoolArray:
+    def contradicted(self, codes: Codes, estimand: Estimand | None = None) -> BoolArray:
         """Which queries the tables contradict each other about beyond chance, shape (queries,).
 
-        The subgroups found, those that contain one, and those within one.
+        The subgroups found, those that contain one, and those within one. With slack or misread outcomes in the
+        estimand: beyond what these allow; unless the model learned as if both tables showed the same people.
         """
-        found = self._contradiction()
+        explaining, others = self._contradictory_groups(estimand)
         marked = np.zeros(len(codes), dtype=bool)
-        if found is not None:
-            for group in np.array(found.values.get("codes", ()), dtype=np.int32):
-                marked |= lattice.contained(codes, group) | lattice.containing(codes, group)
-            for group in np.array(found.values.get("also", ()), dtype=np.int32):
-                marked |= lattice.containing(codes, group)
+        for group in explaining:
+            marked |= lattice.contained(codes, group) | lattice.containing(codes, group)
+        for group in others:
+            marked |= lattice.containing(codes, group)
         return marked
+
+    def _contradictory_groups(self, estimand: Estimand | None) -> tuple[Codes, Codes]:
+        """Codes of the subgroups that explain the others, and of the others, each of shape (subgroups, covariates)."""
+        found = self._contradiction()
+        values = {} if found is None else found.values
+        if values and estimand is not None and estimand.is_relaxed and not self.capabilities.learns_across_profiles:
+            from pnsight.diagnostics.compatibility import contradicted_beyond  # loads SciPy
+
+            return contradicted_beyond(self.study, estimand.relaxations(self.structure))
+        explaining, others = (np.array(values.get(name, ()), dtype=np.int32) for name in ("codes", "also"))
+        return explaining, others
 
     def _contradiction(self) -> Note | None:
         return next((one for one in self.warnings if one.kind == "tables_contradict"), None)
@@ -355,7 +383,34 @@ class LawModel(Model):
         lacking = EXOGENOUS not in estimand.assume and not self.study.table_rows[0]
         missing = (Note("no_experiment", severity="warning"),) if lacking else ()
         found = (*self.caveats, *estimand.notes(self.structure), *missing)
-        return (*found, self._tested(estimand).note(codes)) if estimand.assume else found
+        return (*found, *self._assumption_notes(codes, estimand)) if estimand.assume else found
+
+    def _assumption_notes(self, codes: Codes, estimand: Estimand) -> Iterator[Note]:
+        """How assumptions stand up: in every subgroup, or at the law of the group where they say how much.
+
+        Raises `AssumptionError` where the study contradicts them.
+        """
+        plain = tuple(name for name in estimand.assume if name not in estimand.graded)
+        if plain and not estimand.is_relaxed:
+            yield self._tested(replace(estimand, assume=plain)).note(codes)
+        if estimand.graded or (plain and estimand.is_relaxed):
+            yield self._limits_tested(
+                codes, estimand if estimand.is_relaxed else replace(estimand, assume=estimand.graded)
+            )
+
+    def _limits_tested(self, codes: Codes, estimand: Estimand) -> Note:
+        from pnsight.diagnostics.limit_tests import compare_limits  # loads SciPy, which a plain answer can do without
+
+        if estimand.refines(self.structure):
+            profiles = self.study.profiles
+            codes = profiles[np.any([lattice.contained(profiles, query) for query in codes], axis=0)]
+        law, rows = self.law_and_error(codes, estimand)
+        groups = [str(decode(self.schema, query)) or "everyone" for query in codes]
+        return compare_limits(estimand, law, rows).note(groups)
+
+    @abstractmethod
+    def law_and_error(self, codes: Codes, estimand: Estimand) -> tuple[Law, FloatArray | SamplingError]:
+        """The law of each query before any assumption, and how far it strays, as `end_intervals` takes it."""
 
     def _tested(self, estimand: Estimand) -> AssumptionTest:
         """What the study says about assumptions, found out once for each."""

@@ -132,6 +132,15 @@ class PlugIn(LawModel):
         noise = self._profile_noise(estimand)
         return noise.of_mean_terms(codes, rows.min(axis=1)) if by_profile else noise.of_laws(codes)
 
+    def law_and_error(self, codes: Codes, estimand: Estimand) -> tuple[Law, FloatArray | SamplingError]:
+        """The law of each query's own rows, or of its profiles' together, and how far it strays."""
+        counts = self.counts(codes)
+        if self.mix == "profiles":
+            return self._profile_noise(Estimand()).of_laws(codes).law_and_error
+        law = self.law_given(codes, counts)
+        effective = self._effective(counts)
+        return law, self._sampling_error(law, effective, self.structure.by_group(effective))
+
     def effective_rows_given(self, codes: Codes, counts: FloatArray, estimand: Estimand) -> FloatArray:
         """The query's own effective rows, or as many as would show a mean over its profiles as well."""
         if estimand.needs_profiles(self.structure) or self.mix == "profiles":

@@ -53,7 +53,7 @@ class ProfileNoise:
     weights: FloatArray
     effective_people: FloatArray
 
-    def of_laws(self, codes: Codes) -> EndNoise:
+    def of_laws(self, codes: Codes) -> LawNoise:
         """Of ends at the mean law of each query, from as many rows as would show it as well."""
         structure, shares = self.study.structure, np.nan_to_num(self._law.cells)
         few = self.rows < 2

@@ -17,10 +17,10 @@ from pnsight.data.schema import Codes, Schema
 from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL, Structure
 from pnsight.data.study import Study
 from pnsight.errors import AssumptionError, LimitError, PopulationError
-from pnsight.estimands.assumptions import ASSUMPTIONS
+from pnsight.estimands.assumptions import find_assumption
 from pnsight.estimands.compiled_ratio import Ends
 from pnsight.estimands.estimand import Estimand, EstimandLike
-from pnsight.estimands.resolve import resolve_crossed_bounds
+from pnsight.estimands.resolve import ROUNDING, resolve_crossed_bounds
 from pnsight.queries.bound_table import BoundTable
 from pnsight.queries.query import QueryLike, encode, format_queries
 from pnsight.simulation.drawn_rows import Columns, DrawnRows
@@ -102,7 +102,9 @@ class Population(ABC):
 
     def _check_assumptions(self, estimand: Estimand) -> None:
         for name in estimand.assume:
-            if ASSUMPTIONS[name].possible is None:
+            if find_assumption(name).amount is not None:
+                continue
+            if find_assumption(name).possible is None:
                 raise AssumptionError(
                     f"{name!r} was assumed, which is not known of population {self.name!r}; leave it out."
                 )
@@ -112,6 +114,23 @@ class Population(ABC):
                 f"{', '.join(estimand.assume)} was assumed, but does not hold of {share:.3%} of the people of "
                 f"population {self.name!r}; leave it out."
             )
+
+    def _check_limits(self, codes: Codes, estimand: Estimand) -> None:
+        """Refuse assumptions that say how much where they do not hold of the people asked about."""
+        types = self.mixture(codes)[1]
+        shares = types / types.sum(axis=1, keepdims=True)
+        law = Law.from_types(shares, self.structure)
+        for limit in estimand.limits(self.structure):
+            if limit.is_relaxation:
+                continue
+            most = limit.at_most if limit.curve is None else limit.curve(law.cells)
+            broken = shares @ np.array(limit.of_types, dtype=np.float64) > most + ROUNDING
+            if broken.any():
+                raise AssumptionError(
+                    f"{', '.join(estimand.graded)} was assumed, but does not hold of "
+                    f"{format_queries(self.schema, codes[broken])[0] or 'everyone'} in population {self.name!r}; leave "
+                    "it out."
+                )
 
     def bounds(self, queries: QueryLike = None, quantity: EstimandLike = None, **options: Any) -> BoundTable:
         """The bounds that unlimited data would give.
@@ -126,6 +145,8 @@ class Population(ABC):
         One row a query.
         """
         codes, estimand = encode(self.schema, queries), self.estimand(quantity, **options)
+        if estimand.graded:
+            self._check_limits(codes, estimand)
         refined = estimand.refines(self.structure)
         ends = self._refined(codes, estimand) if refined else estimand.bounds_at(self.law(codes))
         lower, upper, status = resolve_crossed_bounds(*ends, within=estimand.span)

@@ -26,6 +26,9 @@ from pnsight.web.api_fields import (
     RankAnswer,
     RankRequest,
     Ruled,
+    TipAddress,
+    TipAnswer,
+    TipRequest,
 )
 from pnsight.web.context import Site
 from pnsight.web.state import repeated
@@ -99,6 +102,16 @@ def router(site: Site) -> APIRouter:
     async def decide(request: Request, asked: DecideRequest) -> Any:
         """Say treat, not or uncertain for queries."""
         return await ruled(request, asked.queries, asked)
+
+    @found.get("/tip", response_model=TipAnswer, dependencies=_ABOUT_MANY)
+    async def tip_in_address(request: Request, asked: Annotated[TipAddress, Query()]) -> Any:
+        """Say at which slack decisions change, for queries given in the address."""
+        return await site.computed(request, site.heavy, answers.tip, asked.query, asked)
+
+    @found.post("/tip", response_model=TipAnswer)
+    async def tip(request: Request, asked: TipRequest) -> Any:
+        """Say at which slack decisions change."""
+        return await site.computed(request, site.heavy, answers.tip, asked.queries, asked)
 
     @found.get("/ask", response_model=AskAnswer, dependencies=_ABOUT_ONE)
     async def ask_in_address(request: Request, asked: Annotated[AskAddress, Query()]) -> Any:

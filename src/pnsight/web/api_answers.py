@@ -9,11 +9,12 @@ from pnsight._text import as_records
 from pnsight._version import __version__
 from pnsight.decisions import Questions
 from pnsight.decisions import ask as ask_model
+from pnsight.decisions import tip as tip_model
 from pnsight.estimands.estimand import Estimand
 from pnsight.notes import Note, sentences
 from pnsight.output.about_answers import people_averaged
 from pnsight.queries.query import encode
-from pnsight.web.api_fields import AskAddress, Asked, AskRequest, RankRequest, Ruled
+from pnsight.web.api_fields import AskAddress, Asked, AskRequest, RankRequest, Ruled, TipAddress, TipRequest
 from pnsight.web.api_structures import decide_arms, described
 from pnsight.web.explorer import Explorer
 
@@ -72,6 +73,24 @@ def decide(explorer: Explorer, queries: list[Any], asked: Ruled) -> dict[str, An
         "threshold": found.threshold,
         "cautious": found.cautious,
         "decisions": as_records(found.columns()),
+    }
+
+
+def tip(explorer: Explorer, queries: list[Any], asked: TipRequest | TipAddress) -> dict[str, Any]:
+    """Tipping points, one a query."""
+    estimand = asked.estimand(explorer.model)
+    codes = encode(explorer.schema, queries)
+    rule = asked.threshold, asked.cautious
+    found = tip_model(explorer.model, codes, *rule, estimand, asked.extrapolate, asked.along)
+    said = [str(found.sentence(row)) for row in range(len(found))]
+    return {
+        **_about(explorer, estimand, found.notes),
+        "quantity": found.decisions.answers.quantity,
+        "level": found.decisions.answers.level,
+        "threshold": found.decisions.threshold,
+        "cautious": found.decisions.cautious,
+        "along": str(found.along),
+        "tips": as_records({**found.columns(), "words": said}),
     }
 
 

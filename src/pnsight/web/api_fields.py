@@ -21,7 +21,8 @@ from pydantic_core import CoreSchema, PydanticCustomError, PydanticKnownError, c
 
 from pnsight.data.study import Population
 from pnsight.decisions.ranking import By
-from pnsight.estimands.assumptions import ASSUMPTIONS
+from pnsight.errors import AssumptionError
+from pnsight.estimands.assumptions import ASSUMPTIONS, GRADED, read_assumptions
 from pnsight.estimands.estimand import DEFAULT_LEVEL, Among, Estimand, Refine
 from pnsight.estimands.payoffs import MAX_PAYOFF
 from pnsight.estimands.quantities import DIFFERENCES, QUANTITIES
@@ -56,9 +57,31 @@ Number = Annotated[float, Field(ge=-MAX_PAYOFF, le=MAX_PAYOFF, allow_inf_nan=Fal
 Amount = Annotated[float, Field(ge=0, le=MAX_PAYOFF, allow_inf_nan=False)]
 Level = Annotated[str, Field(max_length=MOST_TEXT)] | int | float | bool | None
 QuantityName = Annotated[str, KeyOf(ChainMap(DIFFERENCES, QUANTITIES))]
-AssumptionName = Annotated[str, KeyOf(ASSUMPTIONS)]
+
+
+@dataclass(frozen=True, eq=False)
+class _AssumptionText(KeyOf):
+    """Annotation of an assumption: one of those that there are, or one that says how much."""
+
+    def check(self, name: str) -> str:
+        """The name; of one that says how much, refused with the reason."""
+        if name in self.table or not any(name.startswith(kind) for kind in GRADED):
+            return super().check(name)
+        try:
+            read_assumptions(name)
+        except AssumptionError as error:
+            raise PydanticCustomError("assumption", "{reason}", {"reason": str(error)}) from None
+        return name
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        graded = [f"{kind}{sign}AMOUNT" for kind, (sign, _, _) in GRADED.items()]
+        return {**handler(schema), "examples": [*self.table, *graded]}
+
+
+AssumptionName = Annotated[str, Field(max_length=MOST_TEXT), _AssumptionText(ASSUMPTIONS)]
 QueryText = Annotated[str, Field(max_length=MOST_TEXT)]
 CovariateName = Annotated[str, Field(max_length=MOST_TEXT)]
+SlackText = Annotated[str, Field(max_length=MOST_TEXT)] | Annotated[float, Field(ge=0, le=1)]
 QueryGiven = QueryText | Annotated[dict[CovariateName, Level], Field(max_length=MOST_QUERIES)]
 
 _QUERY = "name=level,name=level with the rest open, or one character a covariate; empty for everyone"
@@ -89,7 +112,9 @@ class Asked(BaseModel):
         description="of the benefit: what treating a complier, an always-taker, a never-taker and a defier is worth",
     )
     assume: list[AssumptionName] = Field(
-        [], max_length=len(ASSUMPTIONS), description="assumptions; refused where contradicted"
+        [],
+        max_length=len(ASSUMPTIONS) + len(GRADED),
+        description="assumptions, such as monotone or harm<=0.05; refused where contradicted",
     )
     refine: Refine = Field("none", description="whether to bound profiles before averaging them")
     population: Population | None = Field(
@@ -108,6 +133,14 @@ class Asked(BaseModel):
     given: QueryText | None = Field(None, description="with a statement: among whom, as X == placebo and Y == none")
     horizon: Amount | None = Field(None, description="of times to an event: when to look, one of the horizons")
     among: Among = Field("everyone", description="of everyone, or of compliers, who take either arm as assigned")
+    slack: SlackText | None = Field(
+        None,
+        description="by how much P(y_x) of the people asked about may differ from the trial's: 0.05, +0.05, -0.05, or "
+        "treated=0.05,control=0.02",
+    )
+    misread_outcome: float = Field(
+        0.0, ge=0, le=1, description="share of the outcomes of each arm and table that may be recorded wrongly"
+    )
 
     def arguments(self) -> dict[str, Any]:
         """What `Estimand.parse` and `Model.estimand` take."""
@@ -159,6 +192,16 @@ class DecideRequest(Many, Ruled):
     """What to decide, for whom."""
 
 
+class _Along(BaseModel):
+    along: QueryText = Field("1", description="what slack of 1 means: 1, treated=1, +1 or treated=1,control=0.5")
+
+
+class TipRequest(_Along, DecideRequest):
+    """Whose decisions tip, and along which slack."""
+
+    model_config = DecideRequest.model_config
+
+
 class AskRequest(One, Ruled):
     """About whom to ask."""
 
@@ -208,6 +251,12 @@ class BoundsAddress(_InAnAddress, _ManyTexts, Asked):
 
 class DecideAddress(_InAnAddress, _ManyTexts, Ruled):
     """`DecideRequest` in an address."""
+
+    model_config = _InAnAddress.model_config
+
+
+class TipAddress(_InAnAddress, _ManyTexts, _Along, Ruled):
+    """`TipRequest` in an address."""
 
     model_config = _InAnAddress.model_config
 
@@ -341,6 +390,29 @@ class DecideAnswer(About):
     threshold: float
     cautious: bool
     decisions: list[ArmDecisionFields | DecisionFields]
+
+
+class TipFields(DecisionFields):
+    """The decision for one query, and the least slack at which it changes; null where none does.
+
+    At `reconciled_at` some population fits the shares of both tables.
+    """
+
+    tip: float | None
+    tip_cautious: float | None
+    reconciled_at: float | None
+    words: str
+
+
+class TipAnswer(About):
+    """Tipping points, one a query."""
+
+    quantity: str
+    level: float | None
+    threshold: float
+    cautious: bool
+    along: str
+    tips: list[TipFields]
 
 
 class QuestionFields(BaseModel):

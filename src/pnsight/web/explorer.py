@@ -20,6 +20,7 @@ from pnsight.decisions import (
     decide_arm,
     decided,
     rank,
+    tip,
 )
 from pnsight.decisions.ranking import MOST_CANDIDATES, By
 from pnsight.errors import LimitError
@@ -27,6 +28,7 @@ from pnsight.estimands.estimand import Estimand
 from pnsight.estimands.quantities import Quantity
 from pnsight.models import Model
 from pnsight.models.response_types.config import MAX_ENUMERATED_PROFILES
+from pnsight.notes import Note
 from pnsight.output.tables_verdict import TablesVerdict
 from pnsight.queries.bound_table import BoundTable
 from pnsight.web.capabilities import Ability
@@ -63,6 +65,7 @@ class Explorer:
         self._verdict, self._of_trial = verdict, trial_verdict
         self.ability, self.reader = ability or Ability.of(model), Reader(model)
         self._answer = lru_cache(_REMEMBERED)(self._answer_afresh)
+        self._tip = lru_cache(_REMEMBERED)(self._tip_afresh)
 
     @property
     def many_profiles(self) -> bool:
@@ -98,6 +101,11 @@ class Explorer:
     def decision(self, state: State) -> Decisions:
         """The decision for the people of a state."""
         return self.decided(self._answer(state.query, state.options.estimand)[0], state.options)
+
+    def tip(self, state: State, cautious: bool) -> Note:
+        """At which slack the decision for the people of a state changes, in a sentence."""
+        options = state.options
+        return self._tip(state.query, options.estimand, options.threshold, cautious)
 
     def share(self, state: State) -> float:
         """Which share of the people the state describes."""
@@ -156,6 +164,10 @@ class Explorer:
         codes = np.array([query], dtype=np.int32)
         share = self.answering(estimand).shares(codes, estimand.population)
         return self.model.bounds(codes, estimand), float(share[0])
+
+    def _tip_afresh(self, query: tuple[int, ...], estimand: Estimand, threshold: float | None, cautious: bool) -> Note:
+        codes = np.array([query], dtype=np.int32)
+        return tip(self.model, codes, threshold, cautious, estimand).sentence()
 
     def _refuse_to_take_long(self, codes: Codes, estimand: Estimand) -> None:
         """Time a few of the queries: the others take no longer each."""

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeAlias
 
-from pnsight.wording._answers import ANSWERS, ASSUMPTIONS, PAGE_ANSWERS, PERSON_TYPES
+from pnsight.wording._answers import ANSWERS, ASSUMPTIONS, PAGE_ANSWERS, PERSON_TYPES, assumption_meaning
 from pnsight.wording._decisions import DECISIONS, PAGE_DECISIONS
 from pnsight.wording._diagnostics import DIAGNOSTICS
 from pnsight.wording._studies import STUDIES
 
-__all__ = ["ASSUMPTIONS", "KINDS", "PERSON_TYPES", "Form", "capitalised", "sentence"]
+__all__ = ["ASSUMPTIONS", "KINDS", "PERSON_TYPES", "Form", "assumption_meaning", "capitalised", "sentence"]
 
 Template: TypeAlias = str | Callable[..., str]
 

@@ -16,6 +16,31 @@ ASSUMPTIONS = {
 }
 """The assumptions there are, in words."""
 
+GRADED_ASSUMPTIONS = {
+    "harm<=": "at most {amount:.12g} of these people are harmed by the treatment",
+    "correlation>=": "the outcomes with and without treatment are correlated by at least {amount:.12g}",
+}
+"""Assumptions that say how much, by what stands before the amount."""
+
+
+def assumption_meaning(name: str) -> str:
+    """What an assumption says, in words.
+
+    Parameters
+    ----------
+    name
+        As `read_assumptions` gives it, such as ``monotone`` or ``harm<=0.05``.
+
+    Returns
+    -------
+    The meaning, without a full stop.
+    """
+    for start, words in GRADED_ASSUMPTIONS.items():
+        if name.startswith(start):
+            return words.format(amount=float(name.removeprefix(start)))
+    return ASSUMPTIONS[name]
+
+
 PERSON_TYPES = {
     "complier": "responds because of it",
     "always": "responds either way",
@@ -39,7 +64,7 @@ def _payoffs_on_page(**payoffs: float) -> str:
 
 
 def _assumed(names: Sequence[str]) -> str:
-    return "assumed: " + " and ".join(f"{name} ({ASSUMPTIONS[name]})" for name in names)
+    return "assumed: " + " and ".join(f"{name} ({assumption_meaning(name)})" for name in names)
 
 
 def _untestable(assumed: Sequence[str]) -> str:
@@ -80,6 +105,61 @@ def _impossible(assumed: Sequence[str], cells: Sequence[str], rows: float) -> st
         f"{_assumed(assumed)}. The tables contradict it: {count_text(rows)} rows show {', '.join(cells)}, which nobody "
         "would then. Leave the assumption out, or check how those rows are coded."
     )
+
+
+_AT_LEAST = {
+    "harm": "at least {value:.3f} of them are harmed",
+    "correlation": "their correlation is {value:.3f} at most",
+    "monotone": "at least {value:.3f} of them are harmed",
+    "no-defiers": "at least {value:.3f} of them are defiers",
+    "one-sided": "at least {value:.3f} of them take it without",
+}
+"""What a law says of what is assumed, by the kind of the assumption."""
+
+
+def _off(kind: str, value: float, errors: float) -> str:
+    return f"{_AT_LEAST[kind].format(value=value)}, which is off by {errors:.1f} standard errors"
+
+
+def _limit_contradicted(
+    assumed: Sequence[str],
+    group: str,
+    kind: str,
+    value: float,
+    errors: float,
+    comparisons: int,
+    adjusted: float,
+    also: Sequence[str],
+    more: int,
+) -> str:
+    p_value = f"{adjusted:.2g}" if adjusted > 0 else "below 1e-300"
+    others = "; ".join([*also, *([f"{more:,} more groups"] if more else [])])
+    listed = f" Also: {others}." if others else ""
+    return (
+        f"{_assumed(assumed)}. The tables contradict it. For {group}, {_off(kind, value, errors)}: more than chance "
+        f"explains. P-value, corrected for {comparisons:,} comparisons: {p_value}.{listed} Leave "
+        "the assumption out, or assume less."
+    )
+
+
+def _limit_within_chance(
+    assumed: Sequence[str], group: str, kind: str, value: float, errors: float, groups: int, of: int
+) -> str:
+    which = f"for {group}" if of == 1 else f"for {groups:,} of {of:,} groups, such as {group}"
+    return (
+        f"{_assumed(assumed)}. By the estimates it does not hold {which}: {_off(kind, value, errors)}. That is within "
+        "chance, so the nearest shares are taken under which it holds"
+    )
+
+
+def _limit_not_contradicted(assumed: Sequence[str], groups: int) -> str:
+    which = "the group" if groups == 1 else f"any of the {groups:,} groups"
+    return f"{_assumed(assumed)}; the estimates of {which} do not contradict it"
+
+
+def _assumption_buys(width: float, without: float, answers: int) -> str:
+    average = "" if answers == 1 else f" on average over {answers:,} answers"
+    return f"the bounds are {width:.4f} wide{average}, and without what is assumed {without:.4f}"
 
 
 def _simultaneous(answers: int, level: float) -> str:
@@ -176,6 +256,20 @@ ANSWERS: dict[str, Any] = {
     "assumption_contradicted_elsewhere": _consistent_here,
     "assumption_contradicted": _contradicted,
     "assumption_impossible": _impossible,
+    "limit_contradicted": _limit_contradicted,
+    "limit_within_chance": _limit_within_chance,
+    "limit_not_contradicted": _limit_not_contradicted,
+    "assumption_buys": _assumption_buys,
+    "slack": (
+        "slack {slack}: P(y_x) of these people may differ by so much from the trial's, so that the bounds are wider"
+    ),
+    "misread_outcome": (
+        "up to a share of {share:.12g} of the outcomes of each arm and table may be recorded wrongly, in any pattern"
+    ),
+    "slack_needs_rows": (
+        "slack does not reconcile the tables here: this {model} model learned as if both showed people who respond "
+        "alike. A plug-in model (--model plug-in) judges the contradiction at the slack that is given"
+    ),
     "median_unbiased": (
         "ends are moved outwards until each claims too much at most half of the time (half-median-unbiased): the "
         "largest of several noisy estimates is too large, the smallest too small"

@@ -197,7 +197,39 @@ def _groups_compared(groups: int, most_fixed: int, least_share: float) -> str:
     return f"{fixing} and hold at least {least_share:.1%} of the people were compared"
 
 
+def _slack_of(amount: str, along: str, plain: bool) -> str:
+    """By how much, in words."""
+    return amount if plain else f"{amount} times {along}"
+
+
+_TIPPED = {"treat": "to treat", "not": "not to treat"}
+
+
+def _tipping_point(decision: str, tip: float | None, along: str, plain: bool, reconciled_at: float | None) -> str:
+    """When a decision changes; `reconciled_at` is the least slack at which some population fits the tables."""
+    if not decision:
+        if reconciled_at:
+            least = _slack_of(f"{reconciled_at:.4g}", along, plain)
+            return f"no decision; the shares of both tables fit together from a slack of {least} on"
+        return "no decision"
+    if decision not in _TIPPED:
+        return "uncertain, and so with any slack"
+    if tip is None:
+        return f"the decision {_TIPPED[decision]} holds however far these people respond otherwise than the trial's"
+    return (
+        f"the decision {_TIPPED[decision]} holds as long as P(y_x) and P(y_x') of these people differ from the trial's "
+        f"by {_slack_of(f'{tip:.4g}', along, plain)} at most, and is uncertain beyond"
+    )
+
+
+def _tipping(along: str, plain: bool) -> str:
+    unit = "in either arm and to either side" if plain else f"times {along}"
+    return f"slack: by how much P(y_x) of these people may differ from the trial's, {unit}; beyond tip, uncertain"
+
+
 DECISIONS: dict[str, Any] = {
+    "tipping": _tipping,
+    "tipping_point": _tipping_point,
     "decision": _decision,
     "decisions_counted": _decisions_counted,
     "arm_decision": _arm_decision,

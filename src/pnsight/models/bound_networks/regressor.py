@@ -221,6 +221,8 @@ class BoundRegressor(Model):
         asked = [f"assume {name}" for name in estimand.assume]
         asked += ["refine covariates"] if estimand.refine != "none" else []
         asked += ["payoffs"] if estimand.payoffs is not None else []
+        asked += ["slack"] if estimand.slack is not None else []
+        asked += ["misread outcomes"] if estimand.misread_outcome else []
         if asked:
             raise QuantityError(
                 f"this {self.name} model learned bounds on {self.quantity} and no law, so it cannot heed "

@@ -245,6 +245,12 @@ class ResponseTypeModel(LawModel):
         weights = self._weights(None)
         return self._bound(codes, estimand, weights)(Law(self.structure, self._reconciled(codes, weights).law))
 
+    def law_and_error(self, codes: Codes, estimand: Estimand) -> tuple[Law, FloatArray]:
+        """The law of each query, and how many rows it is worth; without intervals, the query's own."""
+        found = self._reconciled(codes, self._weights(estimand.population))
+        own = self.structure.by_group(self.counts(codes))
+        return Law(self.structure, found.law), np.where(np.isnan(found.rows), own, found.rows)
+
     @property
     def caveats(self) -> tuple[Note, ...]:
         """What a reader of any answer should know, such as that nothing told people apart."""

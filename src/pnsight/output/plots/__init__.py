@@ -8,13 +8,17 @@ from pnsight.output.plots.dispatch import plot
 from pnsight.output.plots.forest import forest, ranking
 from pnsight.output.plots.gains import gain_curve
 from pnsight.output.plots.over_time import over_time
+from pnsight.output.plots.slack import SlackCurve, bounds_against_slack, draw_slack
 from pnsight.output.plots.support import support_map
 from pnsight.output.plots.truth import calibration, true_against_predicted
 
 __all__ = [
+    "SlackCurve",
+    "bounds_against_slack",
     "calibration",
     "check_place",
     "coherence",
+    "draw_slack",
     "forest",
     "gain_curve",
     "over_time",

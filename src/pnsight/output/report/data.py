@@ -109,10 +109,28 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class Tipping:
+    """At which slack a decision changes, in a sentence and in numbers: the bounds as slack grows.
+
+    `low` and `high` are where the interval of the lower bound begins and that of the upper one stops; `tip` is None
+    where no slack changes the decision.
+    """
+
+    sentence: str
+    tip: float | None = None
+    slacks: tuple[float, ...] = ()
+    lower: tuple[float | None, ...] = ()
+    upper: tuple[float | None, ...] = ()
+    low: tuple[float | None, ...] = ()
+    high: tuple[float | None, ...] = ()
+
+
+@dataclass(frozen=True)
 class Headline:
     """One quantity for everyone, and what it means in a sentence.
 
-    `trial` is what the experiment alone says, where the tables contradict each other and it says something.
+    `trial` is what the experiment alone says, where the tables contradict each other and it says something; `tip` at
+    which slack the decision changes.
     """
 
     quantity: str
@@ -122,6 +140,7 @@ class Headline:
     sentence: str
     refused: str
     trial: str = ""
+    tip: Tipping | None = None
 
 
 @dataclass(frozen=True)

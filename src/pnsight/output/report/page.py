@@ -127,6 +127,7 @@ def _figures(summary: Summary) -> dict[str, list[str]]:
         "benefit": _ranking(summary, benefit, cost),
         "gains": _gains(summary.gains, summary.structure),
         "curves": _curves(summary),
+        "slack": _slack(summary),
     }
     return {
         name: [plots.svg(figure, f"{name}-{k}", figure.get_suptitle()) for k, figure in enumerate(found)]
@@ -166,6 +167,16 @@ def _ranking(summary: Summary, groups: Groups, threshold: float) -> list[Figure]
     )
     found = Ranking(table, "lower", share, np.full(len(share), np.nan), None, ())
     return [plots.ranking(found, None if summary.undecided else threshold, title, summary.cautious)]
+
+
+def _slack(summary: Summary) -> list[Figure]:
+    """The bounds of the headline as slack grows."""
+    found = summary.everyone[0].tip
+    if found is None or not found.slacks or summary.undecided:
+        return []
+    lower, upper, low, high = map(_numbers, (found.lower, found.upper, found.low, found.high))
+    curve = plots.SlackCurve("", lower, upper, low, high, np.nan if found.tip is None else found.tip)
+    return [plots.draw_slack(np.array(found.slacks), [curve], summary.quantity, summary.threshold, summary.level)]
 
 
 def _curves(summary: Summary) -> list[Figure]:

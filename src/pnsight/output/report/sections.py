@@ -13,6 +13,7 @@ from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN, Codes, Schema
 from pnsight.data.two_by_two import Y_X, Y_X0
 from pnsight.decisions import NOT, TREAT, UNCERTAIN, Ranking, ask, decided, rank, select
+from pnsight.decisions import tip as find_tip
 from pnsight.decisions.ranking import MOST_CANDIDATES, NOBODY_KNOWN_HARMED
 from pnsight.errors import PnsightError
 from pnsight.estimands.estimand import Estimand
@@ -24,10 +25,23 @@ from pnsight.models.response_types.config import MAX_ENUMERATED_PROFILES
 from pnsight.notes import Note
 from pnsight.output.naming import Named, named
 from pnsight.output.report import words
-from pnsight.output.report.data import SHOWN, Answer, Benefit, Doubt, Doubts, Gains, Groups, Headline, Net, Question
+from pnsight.output.report.data import (
+    SHOWN,
+    Answer,
+    Benefit,
+    Doubt,
+    Doubts,
+    Gains,
+    Groups,
+    Headline,
+    Net,
+    Question,
+    Tipping,
+)
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import CONTRADICTED, BoundTable, plain_numbers
 from pnsight.queries.query import decode, encode
+from pnsight.wording import capitalised
 
 MOST_LEVELS = 40
 """Levels that are shown one by one; of more, those that most people have."""
@@ -120,11 +134,32 @@ def _headline(asked: ReportRequest, quantity: Quantity) -> Headline:
         return Headline(*heading, None, "", str(error))
     threshold = asked.threshold if quantity == asked.estimand.quantity else None
     answer = _answers(asked, table, np.ones(1), threshold)[0]
+    tip = None if threshold is None else _tipping(asked)
     if answer.status == CONTRADICTED:
-        return Headline(*heading, answer, "", words.CONTRADICTED, _by_trial(words_for, answer))
+        return Headline(*heading, answer, "", words.CONTRADICTED, _by_trial(words_for, answer), tip)
     if answer.lower is None or answer.upper is None:
         return Headline(*heading, answer, "", f"no answer: it is {answer.status}")
-    return Headline(*heading, answer, words_for.sentence(answer.lower, answer.upper), "")
+    return Headline(*heading, answer, words_for.sentence(answer.lower, answer.upper), "", tip=tip)
+
+
+def _tipping(asked: ReportRequest) -> Tipping | None:
+    """At which slack the decision on everyone changes; None of a model or a question for which slack means nothing."""
+    if not asked.model.capabilities.law or asked.estimand.slack is not None:
+        return None
+    try:
+        found = find_tip(asked.model, "", asked.threshold, asked.cautious, asked.estimand)
+        slacks, tables = found.curve()
+    except PnsightError:
+        return None
+    tip = float(found.shown_tip[0])
+    sentence = capitalised(str(found.sentence()))
+    if not np.isfinite([table.lower[0] for table in tables]).any():
+        return Tipping(f"{sentence}.")
+    ends = [(table.lower, table.upper, table.interval("lower")[0], table.interval("upper")[1]) for table in tables]
+    lower, upper, low, high = (tuple(plain_numbers(np.concatenate(each))) for each in zip(*ends, strict=True))
+    return Tipping(
+        f"{sentence}.", tip if np.isfinite(tip) else None, tuple(map(float, slacks)), lower, upper, low, high
+    )
 
 
 def _by_trial(words_for: Named, answer: Answer) -> str:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pnsight._text import count_text
 from pnsight.data.schema import OPEN
-from pnsight.decisions import Decisions
+from pnsight.decisions import NOT, TREAT, Decisions
 from pnsight.errors import PnsightError
 from pnsight.estimands.resolve import OK
 from pnsight.notes import sentences
@@ -59,13 +59,14 @@ class Known:
 class Answer:
     """The answer to one state.
 
-    `go_on` is the address of the same question to the trial alone, where the tables contradict each other; `value` the
-    interval of the quantity itself.
+    `tip` says at which slack the decision changes; `go_on` is the address of the same question to the trial alone,
+    where the tables contradict each other; `value` the interval of the quantity itself.
     """
 
     sign: Sign
     reason: str
     said: str
+    tip: str
     go_on: str
     known: Sequence[Known]
     share: str
@@ -102,6 +103,7 @@ def answer(explorer: Explorer, state: State) -> Answer:
         sign,
         reason,
         f"{sign.words}. {reason}",
+        _tip(explorer, state, found) if sign.kind != "none" else "",
         _go_on(explorer, state) if status == CONTRADICTED else "",
         known,
         share_words(model, explorer.share(state)) if known else "",
@@ -118,6 +120,16 @@ def answer(explorer: Explorer, state: State) -> Answer:
         explorer.reader.write(state),
         beside(explorer, state) if status == OK else None,
     )
+
+
+def _tip(explorer: Explorer, state: State, found: Decisions) -> str:
+    """At which slack a decision changes; empty where there is none that could, or slack means nothing."""
+    if found.decision[0] not in (TREAT, NOT) or state.options.estimand.slack is not None or not explorer.ability.law:
+        return ""
+    try:
+        return f"{capitalised(str(explorer.tip(state, found.cautious)))}."
+    except PnsightError:
+        return ""
 
 
 def _everyone(explorer: Explorer, state: State) -> BoundTable | None:

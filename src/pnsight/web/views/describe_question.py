@@ -13,8 +13,7 @@ from pnsight.output.about_answers import people_averaged
 from pnsight.output.naming import arm_names, named
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import Options
-from pnsight.web.words import assumption_words
-from pnsight.wording import capitalised, sentence
+from pnsight.wording import assumption_meaning, capitalised, sentence
 
 CAUTIOUS = "Cautious: decided only where the whole interval agrees."
 PLAIN = "Plain: decided by the bounds alone."
@@ -35,7 +34,11 @@ def asked(explorer: Explorer, options: Options) -> tuple[str, ...]:
     if explorer.ability.intervals:
         said.append(f"Intervals: {confidence(estimand.level)}.")
         said.append(CAUTIOUS if options.cautious else PLAIN)
-    said += [f"Assumed, {name}: {assumption_words()[name]}" for name in estimand.assume]
+    said += [f"Assumed, {name}: {capitalised(assumption_meaning(name))}." for name in estimand.assume]
+    if estimand.slack is not None:
+        said.append(f"Slack: {estimand.slack}.")
+    if estimand.misread_outcome:
+        said.append(f"Outcomes that may be misread: {estimand.misread_outcome:.12g} of each arm and table.")
     if estimand.refine != "none":
         said.append("Refined: every profile bounded first, then averaged.")
     if estimand.trial_alone:
