@@ -86,7 +86,7 @@ def main() -> None:
     logging.disable(logging.WARNING)
     started, ways, rows = time.perf_counter(), list(WAYS.values()), 800
     if asked.trials:
-        ways, rows = list(TRIALS.values()), 4000
+        ways, rows = list(TRIALS.values()), 6000
     withheld, names, hits, control = 0, 0, Counter[str](), Counter[str]()
     for number in numbers:
         study = read(rare_tables(number, rows), **ways[number % len(ways)])

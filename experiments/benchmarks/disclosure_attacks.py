@@ -71,7 +71,8 @@ class Secrets:
     @cached_property
     def names(self) -> set[str]:
         """Levels that nobody is left at."""
-        shown = self.study.profiles[~np.all(list(self.hidden.values()), axis=0)]
+        left = [~hidden & (self.study.rows_of(table) > 0) for table, hidden in self.hidden.items()]
+        shown = self.study.profiles[np.any(left, axis=0)]
         return {
             level
             for covariate, codes in zip(self.study.schema.covariates, shown.T, strict=True)

@@ -74,7 +74,7 @@ class Published:
         return lattice.all_queries(self.model.schema)
 
     @cached_property
-    def contrast(self) -> dict[str, str]:
+    def contrast(self) -> dict[str, Any]:
         """Which arm is compared with which, where that has to be said, as an option."""
         arms = self.model.structure.description.arms
         return {"contrast": f"{arms[-1]}:{arms[0]}"} if len(arms) > 2 else {}
