@@ -574,7 +574,7 @@ SENTENCES = {
     "smaller_groups_not_listed": ({"groups": 4}, "4 smaller ones are not listed"),
     "slack": (
         {"slack": "0.05"},
-        "slack 0.05: P(y_x) of these people may differ by so much from the trial's, so that the bounds are wider",
+        "slack 0.05: the shares who respond with and without treatment may differ from the trial's by so much",
     ),
     "misread_outcome": (
         {"share": 0.02},
@@ -609,13 +609,13 @@ SENTENCES = {
     ),
     "tipping": (
         {"along": "1", "plain": True},
-        "slack: by how much P(y_x) of these people may differ from the trial's, in either arm and to either side; "
-        "beyond tip, uncertain",
+        "slack: by how much the shares who respond with and without treatment may differ from the trial's, in either "
+        "arm and to either side; beyond tip, uncertain",
     ),
     "tipping_point": (
         {"decision": "treat", "tip": 0.0145, "along": "treated=1", "plain": False, "reconciled_at": 0.0},
-        "the decision to treat holds as long as P(y_x) and P(y_x') of these people differ from the trial's by 0.0145 "
-        "times treated=1 at most, and is uncertain beyond",
+        "the decision to treat holds as long as the shares who respond with and without treatment differ from the "
+        "trial's by 0.0145 times treated=1 at most; beyond that it is uncertain",
     ),
 }
 
