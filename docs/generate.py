@@ -155,6 +155,7 @@ PAGES: list[tuple[Path, Callable[[], str]]] = [
             DOCS / "questions.md",
             DOCS / "bounds.md",
             DOCS / "assumptions.md",
+            DOCS / "sensitivity.md",
             DOCS / "populations.md",
             DOCS / "queries.md",
             DOCS / "tables.md",

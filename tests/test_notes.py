@@ -26,6 +26,14 @@ MONOTONE = "assumed: monotone (nobody is harmed by the treatment)"
 DECISION = {"quantity": "pns", "lower": 0.6, "upper": 0.9, "threshold": 0.5, "status": "ok"}
 ROWS = {"basis": "", "trial": None, "rows": [1200, 3]}
 
+BROKEN_LIMIT = {
+    "assumed": ["correlation>=0"],
+    "group": "sex=male",
+    "kind": "correlation",
+    "value": -0.1,
+    "errors": 0.73,
+}
+
 SENTENCES = {
     "sites_added": (
         {
@@ -607,6 +615,51 @@ SENTENCES = {
     "statement_given": ({"statement": "Y[high] == mild", "given": "X == low"}, "Y[high] == mild, given X == low"),
     "rarer_levels_not_shown": ({"levels": 20}, "20 rarer levels are not shown"),
     "smaller_groups_not_listed": ({"groups": 4}, "4 smaller ones are not listed"),
+    "slack": (
+        {"slack": "0.05"},
+        "slack 0.05: the shares who respond with and without treatment may differ from the trial's by so much",
+    ),
+    "misread_outcome": (
+        {"share": 0.02},
+        "up to a share of 0.02 of the outcomes of each arm and table may be recorded wrongly, in any pattern",
+    ),
+    "slack_needs_rows": (
+        {"model": "response-types"},
+        "slack does not reconcile the tables here: this response-types model learned as if both showed people who "
+        "respond alike. A plug-in model (--model plug-in) judges the contradiction at the slack that is given",
+    ),
+    "limit_not_contradicted": (
+        {"assumed": ["harm<=0.05"], "groups": 1},
+        "assumed: harm<=0.05 (at most 0.05 of these people are harmed by the treatment); the estimates of the group do "
+        "not contradict it",
+    ),
+    "limit_within_chance": (
+        {**BROKEN_LIMIT, "groups": 1, "of": 1},
+        "assumed: correlation>=0 (the outcomes with and without treatment are correlated by at least 0). By the "
+        "estimates it does not hold for sex=male: their correlation is -0.100 at most, which is off by 0.7 standard "
+        "errors. That is within chance, so the nearest shares are taken under which it holds",
+    ),
+    "limit_contradicted": (
+        {**BROKEN_LIMIT, "errors": 7.25, "comparisons": 4, "adjusted": 1e-12, "also": ["sex=female"], "more": 2},
+        "assumed: correlation>=0 (the outcomes with and without treatment are correlated by at least 0). The tables "
+        "contradict it. For sex=male, their correlation is -0.100 at most, which is off by 7.2 standard errors: more "
+        "than chance explains. P-value, corrected for 4 comparisons: 1e-12. Also: sex=female; 2 more groups. Leave the "
+        "assumption out, or assume less.",
+    ),
+    "assumption_buys": (
+        {"width": 0.04, "without": 0.09, "answers": 3},
+        "the bounds are 0.0400 wide on average over 3 answers, and without what is assumed 0.0900",
+    ),
+    "tipping": (
+        {"along": "1", "plain": True},
+        "slack: by how much the shares who respond with and without treatment may differ from the trial's, in either "
+        "arm and to either side; beyond tip, uncertain",
+    ),
+    "tipping_point": (
+        {"decision": "treat", "tip": 0.0145, "along": "treated=1", "plain": False, "reconciled_at": 0.0},
+        "the decision to treat holds as long as the shares who respond with and without treatment differ from the "
+        "trial's by 0.0145 times treated=1 at most; beyond that it is uncertain",
+    ),
 }
 
 

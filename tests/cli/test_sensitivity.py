@@ -32,7 +32,7 @@ def ends(row) -> tuple[float, float]:
 def test_women_men_and_both_with_slack(slack, expected, run, sexes):
     found = run("query", sexes, *SEXES, "--slack", slack, "--format", "csv")
     assert [ends(row) for row in found.rows] == [pytest.approx(pair, abs=1e-9) for pair in expected]
-    assert f"slack {float(slack):g}: P(y_x) of these people may differ" in found.err
+    assert f"slack {float(slack):g}: the shares who respond with and without treatment may differ" in found.err
 
 
 def test_a_decision_to_treat_women_flips_at_its_tipping_point(run, sexes):
@@ -55,7 +55,7 @@ def test_a_decision_not_to_treat_tips_too_and_some_never_do(run, sexes):
     assert (men["decision"], float(men["tip"])) == ("not", pytest.approx(0.06, abs=1e-9))
     never = run("tip", sexes, "sex=M", "--threshold", 0.99, "--words")
     assert never.out == (
-        "M: the decision not to treat holds however far these people respond otherwise than the trial's\n"
+        "M: the decision not to treat holds however differently these people respond from the trial's\n"
     )
 
 

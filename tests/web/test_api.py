@@ -175,7 +175,7 @@ def test_a_field_that_is_not_what_it_should_be_is_named_with_status_422(client, 
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ({str(k): 0 for k in range(5000)}, "the request: 5,000 fields are given, and there are 15"),
+        ({str(k): 0 for k in range(5000)}, "the request: 5,000 fields are given, and there are 17"),
         ({"queries": [{"sex": []}] * 1000}, "queries.0."),
         ({"queries": [{f"c{k}": [] for k in range(900)}]}, " more"),
         ({"queries": [{"x" * 5000: "male"}]}, "String should have at most 4000 characters"),
@@ -220,7 +220,7 @@ def test_where_there_is_no_answer_numbers_are_null(ask):
 
 def test_the_description_names_every_address_and_loads_nothing_from_elsewhere(client):
     found = client.get("/api/openapi.json").json()
-    assert list(found["paths"]) == [f"/api/{name}" for name in ("model", "bounds", "decide", "ask", "rank")]
+    assert list(found["paths"]) == [f"/api/{name}" for name in ("model", "bounds", "decide", "tip", "ask", "rank")]
     for path in ("/docs", "/redoc", "/openapi.json"):
         assert client.get(path).status_code == 404
     page = client.get("/api/").text

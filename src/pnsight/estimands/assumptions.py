@@ -97,9 +97,9 @@ def read_assumptions(assume: AssumeLike) -> tuple[str, ...]:
     given = {name.strip() for name in names if name.strip()}
     graded = {name: _read_graded(name) for name in sorted(given) if _GRADED_TEXT.fullmatch(name)}
     for name in sorted(given - set(ASSUMPTIONS) - set(graded)):
-        known = [*ASSUMPTIONS, *(f"{kind}{sign}AMOUNT" for kind, (sign, _, _) in GRADED.items())]
         raise AssumptionError(
-            f"no assumption is called {name!r}; known: {join_names(known)}." + did_you_mean(name, ASSUMPTIONS)
+            f"no assumption is called {name!r}; known: {join_names(ASSUMPTIONS)}.{did_you_mean(name, ASSUMPTIONS)} How "
+            f"much can be assumed too, as {' or '.join(_examples())}."
         )
     found = sorted(dict.fromkeys(graded.values()), key=lambda name: list(GRADED).index(find_assumption(name).kind))
     for kind in GRADED:

@@ -375,9 +375,9 @@ class _Basis:
             return extreme_rays(inequalities, _MAX_RAYS_WITH_LIMITS)
         except LimitError:
             raise LimitError(
-                f"with {len(self.structure.description.outcomes)} outcomes, slack, misread outcomes and assumptions that "
-                "say how much are too many together to be written as a formula; leave some out, merge outcomes, or ask "
-                "about fewer arms."
+                f"with {len(self.structure.description.outcomes)} outcomes, slack, misread outcomes and assumptions "
+                "that say how much are too many together to be written as a formula; leave some out, merge outcomes, "
+                "or ask about fewer arms."
             ) from None
 
     def in_whole_numbers(self, objective: FloatArray) -> tuple[FloatArray, float, IntArray]:

@@ -97,9 +97,7 @@ def _cone_of_basis(basis: IntArray) -> IntArray:
     return rays
 
 
-def _add(
-    rays: IntArray, tight: BoolArray, inequality: IntArray, number: int, most: int
-) -> tuple[IntArray, BoolArray]:
+def _add(rays: IntArray, tight: BoolArray, inequality: IntArray, number: int, most: int) -> tuple[IntArray, BoolArray]:
     """Rays, and which inequalities are tight at each, after one more inequality."""
     value = rays @ inequality
     inside, outside = np.flatnonzero(value > 0), np.flatnonzero(value < 0)

@@ -408,9 +408,13 @@ class LawModel(Model):
         groups = [str(decode(self.schema, query)) or "everyone" for query in codes]
         return compare_limits(estimand, law, rows).note(groups)
 
-    @abstractmethod
     def law_and_error(self, codes: Codes, estimand: Estimand) -> tuple[Law, FloatArray | SamplingError]:
-        """The law of each query before any assumption, and how far it strays, as `end_intervals` takes it."""
+        """The law of each query before any assumption, and how far it strays, as `end_intervals` takes it.
+
+        By default as far as the shares of the query's own rows.
+        """
+        counts = self.counts(codes)
+        return self.law_given(codes, counts), self.structure.by_group(counts)
 
     def _tested(self, estimand: Estimand) -> AssumptionTest:
         """What the study says about assumptions, found out once for each."""

@@ -261,7 +261,7 @@ ANSWERS: dict[str, Any] = {
     "limit_not_contradicted": _limit_not_contradicted,
     "assumption_buys": _assumption_buys,
     "slack": (
-        "slack {slack}: P(y_x) of these people may differ by so much from the trial's, so that the bounds are wider"
+        "slack {slack}: the shares who respond with and without treatment may differ from the trial's by so much"
     ),
     "misread_outcome": (
         "up to a share of {share:.12g} of the outcomes of each arm and table may be recorded wrongly, in any pattern"

@@ -209,22 +209,25 @@ def _tipping_point(decision: str, tip: float | None, along: str, plain: bool, re
     """When a decision changes; `reconciled_at` is the least slack at which some population fits the tables."""
     if not decision:
         if reconciled_at:
-            least = _slack_of(f"{reconciled_at:.4g}", along, plain)
+            least = _slack_of(f"{reconciled_at:.3g}", along, plain)
             return f"no decision; the shares of both tables fit together from a slack of {least} on"
         return "no decision"
     if decision not in _TIPPED:
         return "uncertain, and so with any slack"
     if tip is None:
-        return f"the decision {_TIPPED[decision]} holds however far these people respond otherwise than the trial's"
+        return f"the decision {_TIPPED[decision]} holds however differently these people respond from the trial's"
     return (
-        f"the decision {_TIPPED[decision]} holds as long as P(y_x) and P(y_x') of these people differ from the trial's "
-        f"by {_slack_of(f'{tip:.4g}', along, plain)} at most, and is uncertain beyond"
+        f"the decision {_TIPPED[decision]} holds as long as the shares who respond with and without treatment differ "
+        f"from the trial's by {_slack_of(f'{tip:.3g}', along, plain)} at most; beyond that it is uncertain"
     )
 
 
 def _tipping(along: str, plain: bool) -> str:
     unit = "in either arm and to either side" if plain else f"times {along}"
-    return f"slack: by how much P(y_x) of these people may differ from the trial's, {unit}; beyond tip, uncertain"
+    return (
+        f"slack: by how much the shares who respond with and without treatment may differ from the trial's, {unit}; "
+        "beyond tip, uncertain"
+    )
 
 
 DECISIONS: dict[str, Any] = {
