@@ -31,6 +31,7 @@ SLOW_PLACES = (
     "cli/test_demo.py",
     "cli/test_report.py",
     "cli/test_response_type_model.py",
+    "cli/test_structure_options.py",
     "decisions",
     "disclosure",
     "diagnostics/test_assumptions.py",

@@ -85,10 +85,15 @@ def _check_limit(min_cell: int) -> None:
 
 
 def _check_whole_cells(study: Study) -> None:
+    if study.structure.description.horizons:
+        raise QueryError(
+            "small counts of a study of times to an event cannot be withheld, as censored rows count in parts; hand on "
+            "a study of one horizon, whose outcome is whether the event came by then."
+        )
     if study.structure.sets:
         raise QueryError(
-            "counts of rows without an outcome, or that were censored, cannot be withheld; leave --min-cell out, or "
-            "read the tables with --missing-outcome drop."
+            "small counts cannot be withheld where rows without an outcome are kept; read the tables with "
+            "--missing-outcome drop (missing_outcome='drop')."
         )
 
 
@@ -202,16 +207,14 @@ def _attrition(study: Study, min_cell: int) -> tuple[TableAttrition, ...] | None
     """About how many outcomes of either arm are missing, if rows are people, and not few; not by level."""
     if study.attrition is None or not _rows_are_people(study):
         return None
-    if any(one.worth != 1 or one.arm_worth != (1.0, 1.0) for one in study.attrition):
+    if any(one.worth != 1 or set(one.arm_worth) != {1.0} for one in study.attrition):
         return None  # what clusters are worth rests on all rows
     return tuple(_coarse(one, min_cell) for one in study.attrition)
 
 
 def _coarse(found: TableAttrition, min_cell: int) -> TableAttrition:
-    rows, missing = (
-        (_about(treated, min_cell), _about(untreated, min_cell)) for treated, untreated in (found.rows, found.missing)
-    )
-    return TableAttrition(found.table, rows, missing)
+    rows, missing = (tuple(_about(each, min_cell) for each in arms) for arms in (found.rows, found.missing))
+    return TableAttrition(found.table, rows, missing, found.arm_worth)
 
 
 def _notes(study: Study, left: Schema) -> tuple[Note, ...]:
