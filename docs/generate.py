@@ -166,6 +166,10 @@ PAGES: list[tuple[Path, Callable[[], str]]] = [
             DOCS / "report.md",
             DOCS / "disclosure.md",
             DOCS / "explorer.md",
+            DOCS / "howto-doses.md",
+            DOCS / "howto-grades.md",
+            DOCS / "howto-survival.md",
+            DOCS / "howto-noncompliance.md",
         )
     ),
 ]

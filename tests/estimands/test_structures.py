@@ -219,6 +219,17 @@ def test_what_does_not_go_together_is_refused():
         Estimand.parse("pns", horizon=60).of_structure(STRUCTURES["survival"])
     with pytest.raises(QuantityError, match="no times to an event"):
         Estimand.parse("time").of_structure(three)
+    with pytest.raises(QuantityError, match="horizon 30; it has none"):
+        Estimand.parse(statement="Y[drug] == mild", horizon=30).of_structure(three)
+    with pytest.raises(QuantityError, match=r"say the time in the statement, as in T\[arm\] > 90"):
+        Estimand.parse(statement="T[drug] > 90", horizon=90).of_structure(STRUCTURES["survival"])
+    with pytest.raises(AssumptionError, match="'monotone' was assumed, .* none, mild, severe have no order"):
+        Estimand.parse(statement="Y[drug] == mild", assume="monotone").of_structure(STRUCTURES["no order"])
+    with pytest.raises(QuantityError, match="in the worst case a missing one may be any"):
+        Estimand.parse("pn").compiled(STRUCTURES["missing, worst case"])
+    with pytest.raises(QuantityError, match="the statement is conditioned on what people chose"):
+        alone = STRUCTURES["experiment alone, three grades"]
+        Estimand.parse(statement="Y[drug] == mild", given="X == drug").compiled(alone)
     with pytest.raises(QuantityError, match="but nobody was assigned an arm"):
         Estimand.parse("pns", among="compliers").of_structure(three)
     with pytest.raises(AssumptionError, match="about people who do not take what they are assigned"):
