@@ -328,7 +328,18 @@ def test_the_networks_of_the_paper_learn_from_two_arms_and_two_outcomes_only(att
 def test_small_counts_of_several_arms_are_withheld_and_missing_outcomes_are_told_by_arm(run, tmp_path):
     lines = [f"{dose},{y}" for dose, y, n in THREE_DOSES["trial"] for _ in range(n // 10)]
     trial = write_csv(tmp_path / "trial.csv", "dose,y", [*lines, "low,"])
-    options = "--treatment dose --outcome y --arms none,low,high --model plug-in --min-cell 10".split()
+    options = [
+        "--treatment",
+        "dose",
+        "--outcome",
+        "y",
+        "--arms",
+        "none,low,high",
+        "--model",
+        "plug-in",
+        "--min-cell",
+        "10",
+    ]
     run("fit", trial, *options, "--out", tmp_path / "public")
     (found,) = pnsight.load(tmp_path / "public").study.attrition
     assert (found.rows, found.missing) == ((100.0, 100.0, 100.0), (0.0, 0.0, 0.0))
@@ -336,7 +347,7 @@ def test_small_counts_of_several_arms_are_withheld_and_missing_outcomes_are_told
 
 
 def test_rows_that_were_censored_are_told_only_where_there_are_any(run, tmp_path, survival):
-    read = "--treatment drug --time days --event died --event-is bad --model plug-in".split()
+    read = ["--treatment", "drug", "--time", "days", "--event", "died", "--event-is", "bad", "--model", "plug-in"]
     tables = (survival["trial"], survival["registry"])
     told = run("fit", *tables, *read, "--horizons", "30,90,365", "--out", tmp_path / "all")
     assert "were censored before" not in told.err
