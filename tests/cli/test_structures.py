@@ -352,7 +352,10 @@ def test_rows_that_were_censored_are_told_only_where_there_are_any(run, tmp_path
     told = run("fit", *tables, *read, "--horizons", "30,90,365", "--out", tmp_path / "all")
     assert "were censored before" not in told.err
     cut = write_csv(tmp_path / "cut.csv", "drug,old,days,died", ["0,0,20,0", "1,0,500,0", "1,1,10,1"])
-    assert "1 experimental rows were censored" in run("fit", cut, *read, "--horizons", "30,90", "--out", tmp_path).err
+    assert (
+        "1 experimental rows were censored"
+        in run("fit", cut, *read, "--horizons", "30,90", "--out", tmp_path / "cut").err
+    )
 
 
 def test_budgets_and_rankings_go_by_the_contrast(run, doses):

@@ -50,7 +50,7 @@ def test_bounds_of_any_structure_are_those_of_the_linear_program_and_hold_the_tr
         return  # what people show is not always known
     estimand = asked(name, quantity)
     if quantity in CHOSEN and structure.description.missing == "worst-case":
-        with pytest.raises(QuantityError, match="conditions on an event"):
+        with pytest.raises(QuantityError, match="conditions on outcomes that people show"):
             estimand.compiled(structure)
         return
     types, law = random_law(structure, seed=7, rows=4)
