@@ -1,6 +1,7 @@
 """Write the generated pages, or with --check say which of them is out of step with the code.
 
-A page is a path and a function that returns its text; add a line to `PAGES` for another one.
+A page is a path and a function that returns its text; add a line to `PAGES` for another one, or to `TESTED_PAGES` if a
+test holds it to the code.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -166,18 +168,33 @@ PAGES: list[tuple[Path, Callable[[], str]]] = [
             DOCS / "report.md",
             DOCS / "disclosure.md",
             DOCS / "explorer.md",
+            DOCS / "howto-doses.md",
+            DOCS / "howto-grades.md",
+            DOCS / "howto-survival.md",
+            DOCS / "howto-noncompliance.md",
         )
     ),
 ]
+
+
+def structure_options() -> str:
+    """Which option works with which kind of trial: a program of its own, since it takes what commands print."""
+    program = [sys.executable, "-m", "pnsight_experiments.structure_options"]
+    return subprocess.run(program, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+TESTED_PAGES: list[tuple[Path, Callable[[], str]]] = [(DOCS / "structure-options.md", structure_options)]
+"""Pages that a test holds to the code, which --check therefore leaves to it."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a page would change")
     check = parser.parse_args().check
+    pages = PAGES if check else [*PAGES, *TESTED_PAGES]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        texts = list(pool.map(lambda page: page[1](), PAGES))
-    stale = [path for (path, _), text in zip(PAGES, texts, strict=True) if _out_of_step(path, text, write=not check)]
+        texts = list(pool.map(lambda page: page[1](), pages))
+    stale = [path for (path, _), text in zip(pages, texts, strict=True) if _out_of_step(path, text, write=not check)]
     names = ", ".join(str(path.relative_to(DOCS.parent)) for path in stale)
     if check and stale:
         print(f"out of step with the code: {names}; run make docs", file=sys.stderr)

@@ -33,6 +33,7 @@ SLOW_PLACES = (
     "cli/test_report.py",
     "cli/test_response_type_model.py",
     "cli/test_sites.py",
+    "cli/test_structure_options.py",
     "decisions",
     "disclosure",
     "diagnostics/test_assumptions.py",

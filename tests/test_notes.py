@@ -582,7 +582,7 @@ SENTENCES = {
     "assumption_impossible": (
         {"assumed": ["one-sided"], "cells": ["D=1,Y=1|Z=0"], "rows": 3.0},
         "assumed: one-sided (nobody takes the treatment who was not assigned to it). The tables contradict it: 3 rows "
-        "show D=1,Y=1|Z=0, which nobody would then. Leave the assumption out, or check how those rows are coded.",
+        "are where nobody would be then, at D=1,Y=1|Z=0. Leave the assumption out, or check how those rows are coded.",
     ),
     "arm_decision": (
         {

@@ -8,6 +8,7 @@ import io
 import numpy as np
 import pytest
 
+import pnsight
 from cases import TOLERANCE, write_csv
 
 THREE_DOSES = {
@@ -193,6 +194,7 @@ def test_without_censoring_a_horizon_is_a_study_of_two_outcomes(run, tmp_path, s
             assert one["status"] == other["status"]
             for end in ("lower", "upper"):
                 assert float(one[end]) == pytest.approx(float(other[end]), abs=1e-12)
+            assert one["support_experimental"] == other["support_experimental"]
 
 
 def test_arms_and_outcomes_that_are_declared_as_they_are_change_no_digit(run, tmp_path, survival):
@@ -321,6 +323,39 @@ def test_the_networks_of_the_paper_learn_from_two_arms_and_two_outcomes_only(att
     ended = attempt("fit", trial, *options, "--model", kind, "--out", tmp_path / "model")
     assert ended.code == 2
     assert f"a {kind} model learns from studies with two arms and two outcomes only" in ended.err
+
+
+def test_small_counts_of_several_arms_are_withheld_and_missing_outcomes_are_told_by_arm(run, tmp_path):
+    lines = [f"{dose},{y}" for dose, y, n in THREE_DOSES["trial"] for _ in range(n // 10)]
+    trial = write_csv(tmp_path / "trial.csv", "dose,y", [*lines, "low,"])
+    options = [
+        "--treatment",
+        "dose",
+        "--outcome",
+        "y",
+        "--arms",
+        "none,low,high",
+        "--model",
+        "plug-in",
+        "--min-cell",
+        "10",
+    ]
+    run("fit", trial, *options, "--out", tmp_path / "public")
+    (found,) = pnsight.load(tmp_path / "public").study.attrition
+    assert (found.rows, found.missing) == ((100.0, 100.0, 100.0), (0.0, 0.0, 0.0))
+    run("report", tmp_path / "public", "--out", tmp_path / "report.html")
+
+
+def test_rows_that_were_censored_are_told_only_where_there_are_any(run, tmp_path, survival):
+    read = ["--treatment", "drug", "--time", "days", "--event", "died", "--event-is", "bad", "--model", "plug-in"]
+    tables = (survival["trial"], survival["registry"])
+    told = run("fit", *tables, *read, "--horizons", "30,90,365", "--out", tmp_path / "all")
+    assert "were censored before" not in told.err
+    cut = write_csv(tmp_path / "cut.csv", "drug,old,days,died", ["0,0,20,0", "1,0,500,0", "1,1,10,1"])
+    assert (
+        "1 experimental rows were censored"
+        in run("fit", cut, *read, "--horizons", "30,90", "--out", tmp_path / "cut").err
+    )
 
 
 def test_budgets_and_rankings_go_by_the_contrast(run, doses):

@@ -50,7 +50,7 @@ def test_bounds_of_any_structure_are_those_of_the_linear_program_and_hold_the_tr
         return  # what people show is not always known
     estimand = asked(name, quantity)
     if quantity in CHOSEN and structure.description.missing == "worst-case":
-        with pytest.raises(QuantityError, match="conditions on an event"):
+        with pytest.raises(QuantityError, match="conditions on outcomes that people show"):
             estimand.compiled(structure)
         return
     types, law = random_law(structure, seed=7, rows=4)
@@ -219,6 +219,17 @@ def test_what_does_not_go_together_is_refused():
         Estimand.parse("pns", horizon=60).of_structure(STRUCTURES["survival"])
     with pytest.raises(QuantityError, match="no times to an event"):
         Estimand.parse("time").of_structure(three)
+    with pytest.raises(QuantityError, match="horizon 30; it has none"):
+        Estimand.parse(statement="Y[drug] == mild", horizon=30).of_structure(three)
+    with pytest.raises(QuantityError, match=r"say the time in the statement, as in T\[arm\] > 90"):
+        Estimand.parse(statement="T[drug] > 90", horizon=90).of_structure(STRUCTURES["survival"])
+    with pytest.raises(AssumptionError, match=r"'monotone' was assumed, .* none, mild, severe have no order"):
+        Estimand.parse(statement="Y[drug] == mild", assume="monotone").of_structure(STRUCTURES["no order"])
+    with pytest.raises(QuantityError, match="in the worst case a missing one may be any"):
+        Estimand.parse("pn").compiled(STRUCTURES["missing, worst case"])
+    conditioned = Estimand.parse(statement="Y[drug] == mild", given="X == drug")
+    with pytest.raises(QuantityError, match="the statement is conditioned on what people chose"):
+        conditioned.compiled(STRUCTURES["experiment alone, three grades"])
     with pytest.raises(QuantityError, match="but nobody was assigned an arm"):
         Estimand.parse("pns", among="compliers").of_structure(three)
     with pytest.raises(AssumptionError, match="about people who do not take what they are assigned"):

@@ -64,9 +64,11 @@ def plan(
     change: what is expected to happen to the share of people whose cautious decision is uncertain, if the rows come
     from the group; stays: who of the group would stay uncertain with unlimited rows.
     """
+    from pnsight.decisions.planning import check_plannable  # loads what other commands can do without
+
     least = threshold_or_cost(threshold, cost, asking.payoffs)
     fitted = load_model(model)
-    pnsight.data.structures.require_two_by_two(fitted.structure, "plans are made for")
+    check_plannable(fitted)
     estimand = asking.of(fitted)
     found = pnsight.plan(
         fitted,

@@ -86,7 +86,7 @@ def _too_many(description: Description, number: int) -> str:
     )
 
 
-def require_two_by_two(structure: Structure, what: str) -> None:
+def require_two_by_two(structure: Structure, what: str, instead: str) -> None:
     """Refuse a structure other than two arms and two outcomes.
 
     Parameters
@@ -95,13 +95,14 @@ def require_two_by_two(structure: Structure, what: str) -> None:
         Of a study.
     what
         What cannot be done with it, to begin the message.
+    instead
+        What to use, to end it.
     """
     if not structure.is_two_by_two:
         found = structure.description
         raise ModelError(
             f"{what} studies with two arms and two outcomes only; this one is of the kind {found.kind!r}, with the "
-            f"arms {join_names(found.arms)} and the outcomes {join_names(found.outcomes)}. Use query, decide, rank or "
-            "select."
+            f"arms {join_names(found.arms)} and the outcomes {join_names(found.outcomes)}. Use {instead}."
         )
 
 

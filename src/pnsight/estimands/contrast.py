@@ -117,7 +117,7 @@ def contrast_people(structure: Structure, contrast: Contrast | None, horizon: fl
     if not described.arms:
         return {**people, "top": np.ones(structure.n_types, dtype=np.intp)}
     treated, reference = (described.arms.index(arm) for arm in resolve_contrast(structure, contrast))
-    at = _horizon_index(structure, horizon)
+    at = horizon_index(structure, horizon)
     best = 1 if at is not None else len(described.outcomes) - 1
 
     def rank(codes: Codes) -> Codes:
@@ -145,7 +145,20 @@ def contrast_people(structure: Structure, contrast: Contrast | None, horizon: fl
     return found
 
 
-def _horizon_index(structure: Structure, horizon: float | None) -> int | None:
+def horizon_index(structure: Structure, horizon: float | None) -> int | None:
+    """Which of a structure's horizons is asked about.
+
+    Parameters
+    ----------
+    structure
+        Its horizons.
+    horizon
+        When to look; None for the intervals themselves.
+
+    Returns
+    -------
+    Its place among the horizons; None for None, and an error for a time that is no horizon.
+    """
     horizons = structure.description.horizons
     if horizon is None:
         return None
@@ -153,7 +166,8 @@ def _horizon_index(structure: Structure, horizon: float | None) -> int | None:
         known = (
             f"its horizons are {join_names(f'{h:g}' for h in horizons)}"
             if horizons
-            else "it has none: its outcomes are no times to an event"
+            else "it has none: its outcomes are no times to an event. Leave --horizon (horizon=) out, or read the "
+            "tables with --time (time=)"
         )
         raise QuantityError(f"the study is asked about the horizon {horizon:g}; {known}.")
     return horizons.index(horizon)

@@ -17,12 +17,13 @@ import numpy.typing as npt
 from pnsight._typing import FloatArray
 from pnsight.data.law import Law
 from pnsight.data.noncompliance import KIND as NONCOMPLIANCE
-from pnsight.data.structure import OBSERVATIONAL, Structure
+from pnsight.data.structure import OBSERVATIONAL, WORST_CASE, Structure
 from pnsight.data.study import Population, validate_population
 from pnsight.errors import AssumptionError, QuantityError, join_names
 from pnsight.estimands.assumptions import (
     CORRELATION,
     EXOGENOUS,
+    MONOTONE,
     NO_DEFIERS,
     ONE_SIDED,
     AssumeLike,
@@ -32,7 +33,14 @@ from pnsight.estimands.assumptions import (
 )
 from pnsight.estimands.compiled import compile_bounds, identified_terms, is_contradictory
 from pnsight.estimands.compiled_ratio import IMPOSSIBLE, CompiledRatio, Ends
-from pnsight.estimands.contrast import Contrast, contrast_people, read_contrast, resolve_contrast, vocabulary
+from pnsight.estimands.contrast import (
+    Contrast,
+    contrast_people,
+    horizon_index,
+    read_contrast,
+    resolve_contrast,
+    vocabulary,
+)
 from pnsight.estimands.expressions import evaluate
 from pnsight.estimands.graded import graded_limit
 from pnsight.estimands.limits import Limit, merge_limits
@@ -233,7 +241,10 @@ class Estimand:
         described = structure.description
         self.validate_assumptions(structure)
         if self.quantity.scale == "time" and not described.horizons:
-            raise QuantityError("time gained is asked of a study whose outcomes are no times to an event (--time).")
+            raise QuantityError(
+                "time gained is asked of a study whose outcomes are no times to an event; read the tables with --time "
+                "(time=), or ask for another quantity."
+            )
         found = self
         if self.quantity.scale == "time" and self.horizon is None:
             found = replace(self, horizon=described.horizons[-1])
@@ -241,6 +252,11 @@ class Estimand:
             raise QuantityError(
                 "compliers are asked about (--among, among=), but nobody was assigned an arm; read the table with "
                 "--assigned (assigned=)."
+            )
+        if horizon_index(structure, self.horizon) is not None and self.is_statement and not self.assume:
+            raise QuantityError(
+                "a statement and a horizon are both given; say the time in the statement, as in T[arm] > "
+                f"{self.horizon:g}, and leave --horizon (horizon=) out."
             )
         found.value(structure)
         found.given(structure)
@@ -254,6 +270,11 @@ class Estimand:
                     f"{name!r} was assumed, which is about people who do not take what they are assigned; leave it "
                     "out, or read the table with --assigned (assigned=)."
                 )
+        if MONOTONE in self.assume and _lacks_order(structure):
+            raise AssumptionError(
+                f"{MONOTONE!r} was assumed, which says that no outcome is worse for the treatment, but the outcomes "
+                f"{join_names(structure.description.outcomes)} have no order; leave it out, or leave --unordered out."
+            )
         if EXOGENOUS in self.assume and not (structure.is_two_by_two or not structure.description.kind):
             raise AssumptionError(
                 f"{EXOGENOUS!r} was assumed, which works with two arms and two outcomes only; leave it out."
@@ -312,7 +333,7 @@ class Estimand:
     def value(self, structure: Structure) -> FloatArray:
         """Its value for each response type, shape (types,): one where the event holds, a difference, or the payoff."""
         described = structure.description
-        if self.quantity.by_order and not described.ordered and len(described.outcomes) > 2:
+        if self.quantity.by_order and _lacks_order(structure):
             raise QuantityError(
                 f"{self.quantity.name} asks which outcome is better, but the outcomes {join_names(described.outcomes)} "
                 "have no order; ask with --statement (statement=), or leave --unordered out."
@@ -513,7 +534,7 @@ def usual_estimand(structure: Structure) -> Estimand:
     """
     described = structure.description
     contrast = (described.arms[-1], described.arms[0]) if len(described.arms) > 2 else None
-    if described.ordered or len(described.outcomes) <= 2:
+    if not _lacks_order(structure):
         return Estimand(contrast=contrast)
     return Estimand(replace(PNS, event="Y1 == top and Y0 < top", by_order=False), contrast=contrast)
 
@@ -558,6 +579,12 @@ def _validate_payoffs(quantity: Quantity, payoffs: PayoffsLike | None) -> None:
         )
 
 
+def _lacks_order(structure: Structure) -> bool:
+    """Whether no outcome is better than another; of two, the second is the one asked about."""
+    described = structure.description
+    return not described.ordered and len(described.outcomes) > 2
+
+
 @lru_cache(maxsize=256)
 def _compiled(estimand: Estimand, structure: Structure) -> CompiledRatio:
     given, possible, limits = estimand.given(structure), estimand.possible(structure), estimand.limits(structure)
@@ -571,6 +598,7 @@ def _compiled(estimand: Estimand, structure: Structure) -> CompiledRatio:
 
 def _unidentified(estimand: Estimand, structure: Structure) -> str:
     quantity = estimand.quantity
+    asked = "the statement is conditioned" if estimand.is_statement else f"{quantity.name} conditions"
     if estimand.among == "compliers":
         return (
             "how many compliers there are is not known unless nobody takes the treatment only if not assigned to it; "
@@ -578,15 +606,23 @@ def _unidentified(estimand: Estimand, structure: Structure) -> str:
         )
     if OBSERVATIONAL not in structure.tables:
         return (
-            f"{quantity.name} conditions on what people chose, which an experiment alone does not show; "
+            f"{asked} on what people chose, which an experiment alone does not show; "
             "add an observational table, or ask for pns, harm or benefit."
         )
     if estimand.is_relaxed and _is_identified(replace(estimand, slack=None, misread_outcome=0.0), structure):
         return (
-            f"{quantity.name} conditions on how people responded, whose share is not known where outcomes may be "
+            f"{asked} on how people responded, whose share is not known where outcomes may be "
             "misread; ask for pns, harm or benefit, or leave --misread-outcome (misread_outcome=) out."
         )
-    return f"{quantity.name} conditions on an event whose probability the tables do not show: {quantity.given}."
+    if structure.description.missing == WORST_CASE:
+        return (
+            f"{asked} on outcomes that people show, and in the worst case a missing one may be any; read the tables "
+            "with --missing-outcome set (missing_outcome='set'), or ask for pns, harm or benefit."
+        )
+    return (
+        f"{asked} on {quantity.given!r}, whose probability the tables do not show; they show what is chosen (X) and "
+        "what then happens, and what happens under each arm that was tried, one at a time."
+    )
 
 
 def _is_identified(estimand: Estimand, structure: Structure) -> bool:

@@ -33,6 +33,9 @@ from pnsight.queries.query import QueryLike, decode, encode, format_queries
 if TYPE_CHECKING:
     from pnsight.diagnostics.assumption_tests import AssumptionTest
 
+_ROUNDING = 1e-12
+"""Relative error of a sum of parts of rows."""
+
 
 @dataclass(frozen=True)
 class Capabilities:
@@ -349,9 +352,13 @@ class Model(ABC):
         return lattice.sum_over(self.schema, codes, self.study.profiles, self.study.counts)
 
     def support(self, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Rows in the experimental and in the observational table, each of shape (queries,)."""
+        """Rows in the experimental and in the observational table, each of shape (queries,).
+
+        Censored rows count in parts, whose sum may miss the row by the last digit.
+        """
         experimental, observational = (
-            counts[:, self.structure.all_columns_of(table)].sum(axis=1) for table in (EXPERIMENTAL, OBSERVATIONAL)
+            _whole_where_rounded(counts[:, self.structure.all_columns_of(table)].sum(axis=1))
+            for table in (EXPERIMENTAL, OBSERVATIONAL)
         )
         return experimental, observational
 
@@ -488,3 +495,9 @@ def add_intervals(found: BoundTable, noise: EndNoise, codes: Codes, estimand: Es
         notes = (*notes, Note("simultaneous", {"answers": comparisons, "level": estimand.level}))
     intervals = noise.intervals(estimand.level, comparisons).around(found.lower, found.upper, estimand.span)
     return replace(found, **vars(intervals), level=estimand.level, comparisons=comparisons, notes=notes)
+
+
+def _whole_where_rounded(rows: FloatArray) -> FloatArray:
+    """Numbers of rows, those a rounding error away from a whole number as that number."""
+    whole = np.round(rows)
+    return np.where(np.abs(rows - whole) <= _ROUNDING * np.maximum(1.0, rows), whole, rows)

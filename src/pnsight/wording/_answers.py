@@ -102,8 +102,8 @@ def _contradicted(
 
 def _impossible(assumed: Sequence[str], cells: Sequence[str], rows: float) -> str:
     return (
-        f"{_assumed(assumed)}. The tables contradict it: {count_text(rows)} rows show {', '.join(cells)}, which nobody "
-        "would then. Leave the assumption out, or check how those rows are coded."
+        f"{_assumed(assumed)}. The tables contradict it: {count_text(rows)} rows are where nobody would be then, at "
+        f"{', '.join(cells)}. Leave the assumption out, or check how those rows are coded."
     )
 
 

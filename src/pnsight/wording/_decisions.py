@@ -91,7 +91,8 @@ def _arm_decision(
     if not decision:
         return f"no decision ({why})."
     if decision == "uncertain":
-        return f"uncertain between {' and '.join(between)} ({why})."
+        *others, last = between
+        return f"uncertain between {', '.join(others)} and {last} ({why})."
     return f"{decision} ({why})."
 
 

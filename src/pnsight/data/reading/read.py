@@ -189,7 +189,8 @@ def _kept_notes(tables: Sequence[GroupedTable], codes: RowCodes) -> Iterator[Not
         if table.time is not None:
             short = TimeBands(codes.declared.horizons).event_intervals(table.time.place) < len(codes.declared.horizons)
             censored = (table.y.map_labels(codes.outcome_of) == 0) & short & (table.time.place >= 0)
-            yield Note("rows_censored", {"table": table.role, "rows": float(table.rows[censored].sum())})
+            if censored.any():
+                yield Note("rows_censored", {"table": table.role, "rows": float(table.rows[censored].sum())})
 
 
 def _check_assignment(assignment: str | None, structure: Structure) -> None:

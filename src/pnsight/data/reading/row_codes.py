@@ -103,7 +103,7 @@ class RowCodes:
         if EXPERIMENTAL not in roles and description.kind != TWO_BY_TWO_KIND:
             raise TableError(
                 "there is no experimental table; an observational table alone is read with two arms and two outcomes "
-                "only."
+                "only. Add an experimental one, or read two arms and two outcomes."
             )
         return structure_of(description, (EXPERIMENTAL, *(role for role in roles if role != EXPERIMENTAL)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pnsight.decisions.planning.planner import Plan, plan
+from pnsight.decisions.planning.planner import Plan, check_plannable, plan
 from pnsight.decisions.planning.variance_left import Table
 
-__all__ = ["Plan", "Table", "plan"]
+__all__ = ["Plan", "Table", "check_plannable", "plan"]

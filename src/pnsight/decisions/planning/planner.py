@@ -139,8 +139,8 @@ def plan(
     -------
     The groups whose rows settle most, best first.
     """
+    check_plannable(model)
     fitted = _with_intervals(model)
-    require_two_by_two(fitted.structure, "plans are made for")
     _refuse_bad_arguments(fitted.study, rows, table, top, level, least_share)
     asked = fitted.estimand(quantity, level=level, **options)
     population = asked.population
@@ -224,6 +224,11 @@ def _notes(uncertain: float, stays: float, at_random: float, rows: float) -> tup
         Note("uncertain_now", {"uncertain": uncertain, "stays": stays}),
         Note("rows_from_everyone", {"rows": rows, "change": at_random}),
     )
+
+
+def check_plannable(model: Model) -> None:
+    """Refuse a model of anything but two arms and two outcomes."""
+    require_two_by_two(model.structure, "plans are made for", "query, decide, rank or select")
 
 
 def _with_intervals(model: Model) -> Model:

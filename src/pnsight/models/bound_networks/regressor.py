@@ -102,7 +102,9 @@ class BoundRegressor(Model):
     def fit(self, study: Study, progress: Progress = no_progress) -> Self:
         """Train on the queries that have enough rows."""
         self.validate_parameters()
-        require_two_by_two(study.structure, f"a {self.name} model learns from")
+        require_two_by_two(
+            study.structure, f"a {self.name} model learns from", "--model response-types or --model plug-in"
+        )
         training, validation = self._parts(study)
         candidates = self._candidates(training)
         trials = [
