@@ -58,6 +58,10 @@ CovariatesOption: TypeAlias = Annotated[
         help="Columns that describe people, comma-separated; by default all shared ones, '' for none.",
     ),
 ]
+ExcludeOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--exclude", help="Columns that do not describe people, comma-separated: all shared ones but these."),
+]
 TreatedOption: TypeAlias = Annotated[
     str | None, typer.Option("--treated", help="Level of the treatment that means treated.")
 ]
@@ -191,6 +195,7 @@ def read_tables(
     observational: str | None,
     *,
     covariates: str | None,
+    exclude: str | None,
     bands: list[str] | None,
     missing: Missing,
     structure: StructureOptions,
@@ -202,6 +207,7 @@ def read_tables(
             experimental,
             observational,
             covariates=None if covariates is None else pnsight.queries.query.split_names(covariates),
+            exclude=pnsight.queries.query.split_names(exclude or ""),
             bands=_bands(bands or []),
             missing=missing.value,
             progress=progress,

@@ -119,7 +119,9 @@ class NarwhalsEngine:
             number.alias(f"{what}{i}")
             for i, column in enumerate(map(nw.col, map(self._column, columns)))
             for what, number in zip(
-                _SUMMARY, (column.min(), column.max(), column.count(), (column - column.round(0)).abs().max()), strict=True
+                _SUMMARY,
+                (column.min(), column.max(), column.count(), (column - column.round(0)).abs().max()),
+                strict=True,
             )
         ]
         found = self._fetch(self.frame.select(*asked, nw.len().alias("rows")))
@@ -159,7 +161,7 @@ class NarwhalsEngine:
         except TypeError:
             raise TableError(
                 f"the {self.role} table cannot be grouped by {join_names(grouping.keys)}: one of them holds lists or "
-                "records; expected one plain value a row. Leave that column out with --covariates (covariates=), or "
+                "records; expected one plain value a row. Leave that column out with --exclude (exclude=), or "
                 "make plain columns of it."
             ) from None
         found = self._fetch(grouped, report)

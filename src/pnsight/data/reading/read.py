@@ -37,6 +37,7 @@ def read_study(
     treatment: str,
     outcome: str | None = None,
     covariates: Sequence[str] | None = None,
+    exclude: Sequence[str] = (),
     treated: Any = None,
     success: Any = None,
     bands: Bands | None = None,
@@ -73,6 +74,8 @@ def read_study(
         The value of the treatment and outcome column that means true, where it is not 1 or true.
     covariates
         Columns that describe people; by default all other columns that both tables share. An empty list means none.
+    exclude
+        Columns that both tables share and that do not describe people, such as identifiers; in place of `covariates`.
     bands
         Numeric columns to cut into bands: by name, the edges, or the number of bands with equally many rows.
     merge_rare
@@ -142,7 +145,7 @@ def read_study(
     shown = outcome or event or ""
     opened = _open_tables({"experimental": experimental, "observational": observational}, assignment, assigned)
     roles = assign_roles(
-        opened, treatment, shown, covariates, weight, assignment, survey_weight, cluster, assigned, time
+        opened, treatment, shown, covariates, weight, assignment, survey_weight, cluster, assigned, time, exclude
     )
     asked = validate_bands(bands or {}, roles.covariates)
     tables, edges, whole = prepare_numbers(opened, roles, asked, declared.horizons)
