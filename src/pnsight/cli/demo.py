@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-import shutil
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +13,7 @@ from pnsight._text import format_table
 from pnsight.cli.options import within
 from pnsight.cli.output import put_data, say
 from pnsight.cli.progress_bar import bar
+from pnsight.cli.shown_command import typed
 from pnsight.cli.simulate import simulate
 
 if TYPE_CHECKING:
@@ -86,9 +84,7 @@ def _step(words: str) -> None:
 
 def _command(text: str) -> None:
     """Show a command as it can be typed: by the program's place where the shell does not find its name."""
-    beside = Path(sys.executable).with_name("pnsight")
-    found = shutil.which("pnsight") is not None or not beside.exists()
-    print(f"$ {text if found else text.replace('pnsight', os.path.relpath(beside), 1)}", flush=True)
+    print(f"$ {typed(shlex.split(text)[1:])}", flush=True)
 
 
 def _beside_the_truth(queries: list[str], study: pnsight.Study, model: pnsight.Model) -> dict[str, list[object]]:

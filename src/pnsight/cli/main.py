@@ -30,6 +30,7 @@ from pnsight.cli import (
     select_command,
     serve,
     simulate,
+    start,
 )
 from pnsight.cli.output import say, silence
 from pnsight.errors import PnsightError
@@ -44,6 +45,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("demo")(demo.demo)
+app.command("start")(start.start)
 app.command("simulate")(simulate.simulate)
 app.command("oracle")(oracle.oracle)
 app.command("check")(check.check)

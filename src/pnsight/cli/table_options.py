@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import typer
@@ -75,6 +76,14 @@ BandsOption: TypeAlias = Annotated[
         metavar="COLUMN=EDGES",
         help="Cut a column of numbers into bands: age=0,40,65,120 gives the edges, age=4 asks for four bands of "
         "equally many rows. May be repeated.",
+    ),
+]
+LabelsOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--labels",
+        help="TOML file with words for columns and values, to show to people: age = 'Age in years', and below [sex] "
+        "f = 'female'.",
     ),
 ]
 MergeRareOption: TypeAlias = Annotated[

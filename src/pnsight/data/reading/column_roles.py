@@ -119,7 +119,7 @@ def assign_roles(
     _check_columns(tables, [*shown, *(covariates or ())], [name for name in (assignment, assigned) if name is not None])
     taken = (treatment, outcome, *optional.values())
     if covariates is None:
-        left_out = _check_excluded([_as_written(name, tables) for name in exclude], tables, taken)
+        left_out = check_excluded([_as_written(name, tables) for name in exclude], tables, taken)
         chosen, alone = _shared_columns(tables, (*taken, *left_out))
     elif exclude:
         raise TableError(
@@ -209,8 +209,23 @@ def _check_column(name: str, table: Engine) -> None:
         )
 
 
-def _check_excluded(names: Sequence[str], tables: Sequence[Engine], taken: Sequence[str | None]) -> Sequence[str]:
-    """Columns to leave out, each of which some table has, and none of which has another role."""
+def check_excluded(names: Sequence[str], tables: Sequence[Engine], taken: Sequence[str | None]) -> Sequence[str]:
+    """Check columns that are to be left out.
+
+    Parameters
+    ----------
+    names
+        The columns.
+    tables
+        Tables, one of which must have each.
+    taken
+        Columns that have another role, and cannot be left out.
+
+    Returns
+    -------
+    sequence of str
+        The names.
+    """
     known = list(dict.fromkeys(name for table in tables for name in table.names))
     for name in names:
         if name not in known:
