@@ -16,6 +16,7 @@ from pnsight.cli.option_group import expand_options
 from pnsight.cli.options import within
 from pnsight.cli.output import say
 from pnsight.cli.progress_bar import bar
+from pnsight.data.labels import NO_LABELS, Labels, read_labels
 from pnsight.errors import join_names
 
 
@@ -82,8 +83,8 @@ LabelsOption: TypeAlias = Annotated[
     Path | None,
     typer.Option(
         "--labels",
-        help="TOML file with words for columns and values, to show to people: age = 'Age in years', and below [sex] "
-        "f = 'female'.",
+        help="TOML file with words for columns, under [columns], and for values, under [values.COLUMN], to be shown to "
+        "people.",
     ),
 ]
 MergeRareOption: TypeAlias = Annotated[
@@ -207,10 +208,12 @@ def read_tables(
     exclude: str | None,
     bands: list[str] | None,
     missing: Missing,
+    labels: Path | None,
     structure: StructureOptions,
     **options: Any,
 ) -> pnsight.Study:
     """Count the tables, and say what was counted and what was not."""
+    words = NO_LABELS if labels is None else read_labels(labels)
     with bar("reading") as progress:
         study: pnsight.Study = pnsight.read_study(
             experimental,
@@ -230,7 +233,20 @@ def read_tables(
         say(f"note: {note}")
     if study.ignored:
         say(f"not used, since only one table has them: {join_names(study.ignored)}")
-    return study
+    return _labelled(study, words)
+
+
+def _labelled(study: pnsight.Study, words: Labels) -> pnsight.Study:
+    """The study with labels, once it is said which of them are for something that it has not."""
+    found = study.with_labels(words)
+    unused = [name for name in (*words.columns, *words.values) if name not in (*study.schema.names, *_shown(study))]
+    if unused:
+        say(f"labels not used, since no column that is used has that name: {join_names(dict.fromkeys(unused))}")
+    return found
+
+
+def _shown(study: pnsight.Study) -> tuple[str, str]:
+    return study.treatment, study.outcome
 
 
 def cut_at_quantiles(texts: list[str] | None) -> list[str]:

@@ -14,6 +14,7 @@ from pnsight._text import count_text
 from pnsight._typing import FloatArray
 from pnsight.data.attrition import TableAttrition
 from pnsight.data.coarsened import PRIOR_ROWS, coarsened_shares, effective_counts
+from pnsight.data.labels import NO_LABELS, Labels
 from pnsight.data.sampled_rows import SampledRows
 from pnsight.data.sampling import SamplingDesign
 from pnsight.data.schema import Codes, Schema
@@ -105,6 +106,8 @@ class Study:
     sampled : mapping, or None
         By table, its rows with their weights and clusters, where counts are not numbers of people or rows were sampled
         by a design; None where counts say all, and where what they do not say is not to be known.
+    labels : Labels
+        What columns and values are called for people to read.
 
     Counts are whole numbers, unless rows had weights that are not.
     """
@@ -124,6 +127,7 @@ class Study:
     design: SamplingDesign | None = None
     attrition: tuple[TableAttrition, ...] | None = None
     sampled: Mapping[str, SampledRows] | None = field(default=None, compare=False, repr=False)
+    labels: Labels = NO_LABELS
 
     def __post_init__(self) -> None:
         """Keep the profiles column by column: queries look at one covariate after another."""
@@ -295,6 +299,13 @@ class Study:
         place = np.cumsum(some) - 1
         sampled = self.sampled and {name: rows.with_profiles(place) for name, rows in self.sampled.items()}
         return replace(self, profiles=self.profiles[some], counts=self.counts[some], design=design, sampled=sampled)
+
+    def with_labels(self, labels: Labels) -> Study:
+        """The same study with words for its columns and values; those that it has not are left out."""
+        described = self.structure.description
+        known = {covariate.name: covariate.levels for covariate in self.schema.covariates}
+        shown = {self.treatment: (self.treated, *described.arms), self.outcome: (self.success, *described.outcomes)}
+        return replace(self, labels=labels.of({**known, **shown}))
 
     def __repr__(self) -> str:
         experimental, observational = (self.rows_of(table).sum() for table in (EXPERIMENTAL, OBSERVATIONAL))
