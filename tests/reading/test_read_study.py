@@ -229,7 +229,8 @@ def test_what_is_wrong_with_treatment_and_outcome_is_said_at_once_with_the_value
     table = {"x": ["drug", "standard care", "drug"], "y": ["recovered", "not recovered", "recovered"]}
     said = (
         r"'x' holds drug \(2 rows\), standard care \(1 row\); .* --treated \(treated=\), perhaps --treated drug\. "
-        r"Also, outcome column 'y' holds not recovered \(1 row\), recovered \(2 rows\); .*perhaps --success recovered\.$"
+        r"Also, outcome column 'y' holds not recovered \(1 row\), recovered \(2 rows\); .*"
+        r"perhaps --success recovered\.$"
     )
     with pytest.raises(TableError, match=said):
         study_of(polars.DataFrame(table))
