@@ -15,7 +15,7 @@ from pnsight.cli.demo import THRESHOLD
 
 FIGURES = Path(__file__).parent / "figures"
 PICTURE = FIGURES / "explorer.png"
-STATE = "?with.z4=1&with.z9=1&threshold=0.3"
+STATE = "?with.sex=female&with.severity=severe&with.kidney_disease=no&threshold=0.3"
 
 
 def main(model: str) -> None:

@@ -4,6 +4,8 @@ Two kinds of fenced block are run, in the order of the page, in one scratch fold
 
 - ``console``: each line that starts with ``$ `` is a command; the lines below it are replaced by its output, messages
   included. A command that ends in a backslash goes on in the next line.
+  Below a comment that says so, `NEAR`, numbers may differ by a hundredth: what a network learns depends on the machine
+  in its last digits. The page then stays as it is.
 - ``python``: run as a program of its own; a ``text`` block that follows at once is replaced by what it prints.
 
 Blocks of any other kind (``sh``, ``text`` elsewhere) are left alone.
@@ -18,8 +20,13 @@ import sys
 import tempfile
 from pathlib import Path
 
+NEAR = "<!-- Run again, numbers may differ by 0.01. -->\n"
+_TOLERANCE = 0.01 + 1e-9
+_NUMBER = re.compile(r"\d+\.\d+")
+
 _BLOCK = re.compile(
-    r"^```console\n(?P<console>.*?)^```$|^```python\n(?P<python>.*?)^```\n(?P<shown>\n```text\n.*?^```$)?",
+    rf"(?P<near>^{re.escape(NEAR)})?^```console\n(?P<console>.*?)^```$|"
+    r"^```python\n(?P<python>.*?)^```\n(?P<shown>\n```text\n.*?^```$)?",
     re.MULTILINE | re.DOTALL,
 )
 _COMMAND = re.compile(r"^\$ (?:.*\\\n)*.*\n", re.MULTILINE)
@@ -33,10 +40,20 @@ def refreshed(page: Path) -> str:
 
 def _rerun(block: re.Match[str], page: Path, folder: str) -> str:
     if block["console"] is not None:
-        return f"```console\n{_console(block['console'], page, folder)}```"
+        shown = _console(block["console"], page, folder)
+        if block["near"] and _near(shown, block["console"]):
+            shown = block["console"]
+        return f"{block['near'] or ''}```console\n{shown}```"
     printed = _run([sys.executable, "-c", block["python"]], page, folder, may_fail=False)
     shown = f"\n```text\n{printed}```" if block["shown"] else ""
     return f"```python\n{block['python']}```\n{shown}"
+
+
+def _near(one: str, other: str) -> bool:
+    """Whether two outputs are the same but for blanks, dashes below a heading, and small differences of numbers."""
+    words = [" ".join(_NUMBER.sub("#", re.sub(r"--+", "--", text)).split()) for text in (one, other)]
+    pairs = zip(_NUMBER.findall(one), _NUMBER.findall(other), strict=False)
+    return words[0] == words[1] and all(abs(float(a) - float(b)) <= _TOLERANCE for a, b in pairs)
 
 
 def _console(text: str, page: Path, folder: str) -> str:

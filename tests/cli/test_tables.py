@@ -26,11 +26,11 @@ def fitted(run, folder, *arguments):
 def test_a_number_finds_its_band_in_text_and_in_a_file_of_queries(run, ages, tmp_path):
     fitted(run, tmp_path, ages, ages, "--bands", "age=0,40,65,120")
     asked = run("query", tmp_path / "model", "age=52", "age=40", "age=65-120", "", "--format", "csv")
-    assert [row["query"] for row in asked.rows] == ["age=40-65", "age=40-65", "age=65-120", ""]
+    assert [row["query"] for row in asked.rows] == ["age=40-64", "age=40-64", "age=65-120", ""]
     assert [row["support_experimental"] for row in asked.rows] == ["100", "100", "140", "320"]
     file = write_csv(tmp_path / "queries.csv", "name,age", ["Ann,52", "Bo,", "Cy,40-65"])
     asked = run("query", tmp_path / "model", "--queries", file, "--format", "csv")
-    assert [row["query"] for row in asked.rows] == ["age=40-65", "", "age=40-65"]
+    assert [row["query"] for row in asked.rows] == ["age=40-64", "", "age=40-64"]
 
 
 def test_quantiles_are_learned_from_both_tables_and_take_any_number(run, ages, tmp_path):

@@ -66,7 +66,7 @@ def plainly(person):
 
 def thoroughly(thirds, rare, person):
     age, pressure = person[AGE], person["pressure"]
-    band = "missing" if age is None else "0-40" if age < 40 else "40-65" if age < 65 else "65-120"
+    band = "missing" if age is None else "0-39" if age < 40 else "40-64" if age < 65 else "65-120"
     low, high = thirds
     third = (
         f"under-{label(low)}"

@@ -21,6 +21,7 @@ from pnsight.queries import lattice
 HERE = Path(__file__).parent
 RANDOM_POPULATIONS = HERE / "random_populations.json"
 TRIALS = HERE / "trials.json"
+TOXIC_DRUG = HERE / "toxic_drug.json"
 NUMERIC_POPULATIONS = HERE / "numeric_populations.json"
 SCREENS = {name: HERE / f"{name}.txt" for name in ("oracle", "query", "check")}
 SEEDS = (1, 2)  # never 101-110, which are for reporting only
@@ -99,6 +100,7 @@ def regenerate() -> None:
     RANDOM_POPULATIONS.write_text(json.dumps(frozen, indent=1) + "\n", encoding="utf-8")
     trials = {name: fingerprints(populations.get(name)) for name in frozen_trials()}
     TRIALS.write_text(json.dumps(trials, indent=1) + "\n", encoding="utf-8")
+    TOXIC_DRUG.write_text(json.dumps(fingerprints(populations.get("toxic-drug")), indent=1) + "\n", encoding="utf-8")
     numeric = {name: numeric_fingerprints(populations.get(name)) for name in frozen_numeric()}
     NUMERIC_POPULATIONS.write_text(json.dumps(numeric, indent=1) + "\n", encoding="utf-8")
     for name, path in SCREENS.items():

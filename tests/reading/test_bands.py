@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pandas
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 import pnsight
 from engine_tables import as_csv, as_database
 from noted import rows_without
-from pnsight.data.schema import OPEN, Covariate, Schema, band_labels
+from pnsight.data.schema import OPEN, Covariate, Schema, band_labels, whole_band_labels
 from pnsight.errors import QueryError, TableError
 from pnsight.notes import Note
 from pnsight.queries.query import encode, format_queries
@@ -47,7 +48,7 @@ def rows_by_band(study, counts=None):
 )
 def test_an_edge_belongs_to_the_band_above_it_and_the_last_edge_to_the_last_band(number, band):
     assert AGE.levels[AGE.code(number)] == band
-    assert rows_by_band(study_of(table([number, number]), bands=EDGES)) == {band: 2}
+    assert rows_by_band(study_of(table([number, number, 0.5, 0.5]), bands=EDGES))[band] == (4 if band == "0-40" else 2)
 
 
 @pytest.mark.parametrize("value", [52, 52.0, "52", " 52.0 ", "5.2e1", np.int64(52), np.float32(52), "40-65"])
@@ -137,7 +138,7 @@ def test_equal_parts_of_a_long_and_skewed_column():
 def test_quantile_bands_are_open_at_both_ends():
     study = study_of(table(list(range(100))), bands=4)
     (covariate,) = study.schema.covariates
-    assert covariate.levels == ("under-25", "25-50", "50-75", "75+")
+    assert covariate.levels == ("under-25", "25-49", "50-74", "75+")
     assert [covariate.code(number) for number in (-1e9, 25, 1e9)] == [0, 1, 3]
 
 
@@ -153,6 +154,47 @@ def test_weights_count_in_the_quantiles():
         study_of(heavy.assign(w=[97, 1, 1, 1]), bands=2, weight="w")
     (covariate,) = study_of(heavy, bands=2, weight="w").schema.covariates
     assert covariate.edges == (-math.inf, 40, math.inf)
+
+
+# --- whole numbers ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("edges", "names"),
+    [
+        ((1, 2, 3, 8), ("1", "2", "3-8")),
+        ((0, 40, 65, 120), ("0-39", "40-64", "65-120")),
+        ((-math.inf, 2, 3, math.inf), ("under-2", "2", "3+")),
+        ((17.5, 39.5, 64.5), ("18-39", "40-64")),
+        ((-math.inf, 39.5, math.inf), ("under-40", "40+")),
+        ((1.2, 1.7, 3), ("1.2-1.7", "2-3")),
+    ],
+)
+def test_bands_of_whole_numbers_say_what_they_hold(edges, names):
+    assert whole_band_labels(edges) == names
+
+
+@given(st.lists(st.integers(-20, 20).map(lambda k: k / 2), min_size=3, max_size=7, unique=True).map(sorted))
+def test_every_whole_number_is_in_the_band_that_names_it_and_old_names_stay(edges):
+    plain = Covariate("n", band_labels(edges), tuple(edges))
+    whole = plain.with_whole_bands()
+    assert len(set(whole.levels)) == len(edges) - 1
+    for number in range(math.ceil(edges[0]), math.floor(edges[-1]) + 1):
+        low, high = re.fullmatch(r"(-?\d+)(?:-(-?\d+))?", whole.levels[whole.code(number)]).groups()
+        assert int(low) <= number <= int(high or low)
+    for code, (by_edges, name) in enumerate(zip(plain.levels, whole.levels, strict=True)):
+        assert (whole.code(by_edges), whole.code(name)) == (code, code)
+
+
+def test_a_column_with_one_fraction_in_either_table_is_named_by_its_edges():
+    assert study_of(table([20, 50]), table([20, 64.5]), bands=EDGES).schema.covariates[0].levels == AGE.levels
+    study = study_of(table([20, 50]), table([20, None]), bands=EDGES, missing="level")
+    assert study.schema.covariates[0].levels == ("0-39", "40-64", "65-120", "missing")
+
+
+def test_a_query_by_the_edges_finds_the_band_of_whole_numbers():
+    study = study_of(table([20, 50]), bands=EDGES)
+    assert format_queries(study.schema, encode(study.schema, ["age=40-65", "age=64", "age=40-64"])) == ["age=40-64"] * 3
 
 
 # --- data ------------------------------------------------------------------------------------------------
@@ -172,7 +214,7 @@ def test_a_number_outside_the_edges_is_refused_with_the_table_it_is_in():
 
 def test_a_band_without_rows_is_still_a_level():
     study = study_of(table([20, 30]), bands=EDGES)
-    assert study.schema.covariates[0].levels == AGE.levels
+    assert study.schema.covariates[0].levels == ("0-39", "40-64", "65-120")
     assert pnsight.PlugIn().fit(study).bounds("age=100").status.tolist() == ["undefined"]
 
 
@@ -180,16 +222,16 @@ def test_missing_numbers_are_missing_not_a_band():
     ages = [20, None, float("nan"), 50]
     with pytest.raises(TableError, match="covariate 'age' has no value in 2 rows of the experimental table"):
         study_of(table(ages), bands=EDGES)
-    assert rows_by_band(study_of(table(ages), bands=EDGES, missing="level")) == {"0-40": 1, "40-65": 1, "missing": 2}
+    assert rows_by_band(study_of(table(ages), bands=EDGES, missing="level")) == {"0-39": 1, "40-64": 1, "missing": 2}
     dropped = study_of(table(ages), bands=EDGES, missing="drop")
-    assert rows_by_band(dropped) == {"0-40": 1, "40-65": 1}
+    assert rows_by_band(dropped) == {"0-39": 1, "40-64": 1}
     assert dropped.dropped == {rows_without("age"): 2}
 
 
 def test_numbers_in_text_files_and_databases_are_numbers(tmp_path):
     columns = {"age": [9, 10, 100, None], "x": [0, 1, 0, 1], "y": [0, 0, 1, 1]}
     for written in (as_csv(columns, tmp_path / "trial"), as_database(columns, tmp_path / "trial")):
-        assert rows_by_band(study_of(written, bands=[0, 10, 100], missing="drop")) == {"0-10": 1, "10-100": 2}
+        assert rows_by_band(study_of(written, bands=[0, 10, 100], missing="drop")) == {"0-9": 1, "10-100": 2}
 
 
 def test_a_column_of_words_is_not_cut():

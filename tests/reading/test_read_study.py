@@ -215,12 +215,31 @@ def test_usual_codings_need_no_naming(values):
     assert study_of(frame).experimental.tolist() == [[1, 1, 2, 0]]
 
 
-@pytest.mark.parametrize(("coding", "message"), [([1, 2], r"holds 1, 2; expected 0/1"), ([3, 4], r"holds 3, 4")])
+@pytest.mark.parametrize(
+    ("coding", "message"), [([1, 2], r"holds 1 \(\d+ rows\), 2 \(\d+ rows\); expected 0/1"), ([3, 4], r"holds 3 \(")]
+)
 @pytest.mark.parametrize(("column", "option"), [("x", "treated"), ("y", "success")])
 def test_a_coding_by_other_numbers_is_refused_not_guessed(coding, message, column, option):
     table = {"x": [1, 0, 1, 0], "y": [1, 0, 0, 1], column: coding * 2}
     with pytest.raises(TableError, match=rf"column '{column}' {message}.*--{option} \({option}=\)"):
         study_of(polars.DataFrame(table))
+
+
+def test_what_is_wrong_with_treatment_and_outcome_is_said_at_once_with_the_values_counted():
+    table = {"x": ["drug", "standard care", "drug"], "y": ["recovered", "not recovered", "recovered"]}
+    said = (
+        r"'x' holds drug \(2 rows\), standard care \(1 row\); .* --treated \(treated=\), perhaps --treated drug\. "
+        r"Also, outcome column 'y' holds not recovered \(1 row\), recovered \(2 rows\); .*"
+        r"perhaps --success recovered\.$"
+    )
+    with pytest.raises(TableError, match=said):
+        study_of(polars.DataFrame(table))
+
+
+def test_columns_can_be_left_out_by_name():
+    table = polars.DataFrame({"id": [1, 2], "sex": ["F", "M"], "x": [1, 0], "y": [1, 0]})
+    assert study_of(table, exclude=["id"]).schema.names == ("sex",)
+    assert study_of(table, exclude=[" id", "sex"]).schema.names == ()
 
 
 def test_a_registry_coded_otherwise_than_the_trial_is_refused():
@@ -374,8 +393,14 @@ def test_a_registry_without_one_arm_is_an_answer():
 
 def test_a_treatment_of_three_values_is_refused_with_the_values():
     three = polars.DataFrame({"sex": ["F"] * 3, "drug": ["a", "b", "c"], "well": [1, 0, 1]})
-    refuses(r"treatment column 'drug' holds 3 values \(a, b, c\); expected two", trial=three, registry=three)
+    refuses(
+        r"treatment column 'drug' holds 3 values, a \(2 rows\), b \(2 rows\), c \(2 rows\); expected two",
+        trial=three,
+        registry=three,
+    )
 
 
 def test_a_named_value_that_does_not_occur_is_refused():
-    refuses(r"outcome column 'well' has no value 'yes' as named by --success; it holds 0, 1", success="yes")
+    refuses(
+        r"outcome column 'well' has no value 'yes' as named by --success; it holds 0 \(\d+ rows\), 1 \(", success="yes"
+    )

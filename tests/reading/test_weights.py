@@ -198,7 +198,7 @@ def test_merging_makes_an_identifier_usable():
 @pytest.mark.parametrize("rows", [21, 501])
 def test_an_identifier_is_refused_with_the_cures(rows):
     table = pandas.DataFrame({"id": [f"p{i}" for i in range(rows)], "x": np.arange(rows) % 2, "y": 1})
-    with pytest.raises(TableError, match=rf"'id' has {rows} levels.*--covariates.*--bands.*--merge-rare"):
+    with pytest.raises(TableError, match=rf"'id' has {rows} levels.*--exclude.*--bands.*--merge-rare"):
         study_of(table)
 
 

@@ -10,7 +10,7 @@ import pnsight
 from pnsight._tabular import prepend_columns
 from pnsight.cli.estimand_options import EstimandOptions, estimand_options
 from pnsight.cli.loading import load_model
-from pnsight.cli.messages import say_about
+from pnsight.cli.messages import say_about, say_labels
 from pnsight.cli.options import (
     CautiousOption,
     CostOption,
@@ -60,4 +60,5 @@ def decide(
     if words:
         put("".join(f"{sentence}\n" for sentence in found.words()), out)
     else:
+        say_labels(fitted, found.columns()["query"], format, out)
         emit(prepend_columns(found.columns(), kept), format, out)

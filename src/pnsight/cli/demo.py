@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-import shutil
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,14 +13,28 @@ from pnsight._text import format_table
 from pnsight.cli.options import within
 from pnsight.cli.output import put_data, say
 from pnsight.cli.progress_bar import bar
-from pnsight.cli.simulate import simulate
+from pnsight.cli.shown_command import typed
+from pnsight.cli.simulate import TableFormat, simulate
 
 if TYPE_CHECKING:
     from pnsight._typing import FloatArray
 
-POPULATION = "mediator"
-PROFILE = "1101001110"
-ROWS = 200_000
+POPULATION = "toxic-drug"
+PROFILE = (
+    "age_group=65+,sex=male,severity=mild,diabetes=yes,kidney_disease=yes,heart_failure=yes,smoker=yes,"
+    "treated_before=no"
+)
+GROUPS = (
+    "",
+    "sex=female",
+    "sex=male",
+    "sex=female,severity=severe,kidney_disease=no",
+    "sex=male,kidney_disease=yes",
+    PROFILE,
+)
+"""Everyone, groups whom the drug helps and groups whom it harms, and people so rare that hardly a row has them."""
+
+ROWS = 20_000
 THRESHOLD = 0.3
 
 
@@ -33,37 +44,42 @@ def demo(
 ) -> None:
     """Simulate a study, check it, fit it, set the answers beside the truth, and write a report."""
     data, model, page = out / "data", out / "model", out / "report.html"
-    tables = f"{data}/experimental.parquet {data}/observational.parquet --treatment x --outcome y"
+    files = [str(data / f"{name}.csv") for name in ("experimental", "observational")]
+    reading = pnsight.simulation.get(POPULATION).reading
+    tables = shlex.join([*files, *(word for name, value in reading.items() for word in (f"--{name}", value))])
     pnsight.models.persistence.check_place(model)
 
-    _step("Two tables of a population whose truth is known: a trial, and a registry where people chose")
-    _command(f"pnsight simulate {POPULATION} --experimental {rows} --observational {rows} --seed 1 --out {data}")
-    simulate(POPULATION, data, rows, rows, 1)
+    _step(
+        "Two tables about an invented drug whose truth is known: a trial in which a coin decided who got it,\n"
+        "and a registry in which people and their doctors chose"
+    )
+    size = f"--experimental {rows} --observational {rows} --seed 1 --format csv"
+    _command(f"pnsight simulate {POPULATION} {size} --out {data}")
+    simulate(POPULATION, data, rows, rows, 1, format=TableFormat.CSV)
 
     _step("Are they usable?")
     _command(f"pnsight check {tables}")
-    study = pnsight.read_study(
-        str(data / "experimental.parquet"), str(data / "observational.parquet"), treatment="x", outcome="y"
-    )
+    study = pnsight.read_study(*files, **reading)
     print(pnsight.check(study).summary)
 
-    _step("Learn from both, which takes about half a minute on two free cores")
+    _step("Learn from both, which takes less than a minute")
     _command(f"pnsight fit {tables} --out {model}")
     with bar("training") as progress:
         fitted = pnsight.ResponseTypeModel().fit(study, progress)
     pnsight.save(fitted, model)
 
     _step(
-        "PNS is the share of a group for whom the treatment makes the difference: they respond if treated, and would\n"
-        f"not if untreated. Bounds on it for everyone, for the rare profile {PROFILE}, and for that with one\n"
-        "covariate left open (X). Beside the model's answers the demo sets the truth, and what the rows alone say:"
+        "For how many does the drug make the difference: they recover with it, and would not without (PNS)? And how\n"
+        "many does it harm: they recover without it, and would not with it? Bounds on both, for everyone, for four\n"
+        "groups, and for a rare profile, older men with mild disease and all the other illnesses"
     )
-    queries = ["", *pnsight.queries.lattice.profile_and_parents(PROFILE)]
-    _command(f"pnsight query {model} {shlex.join(queries)}")
-    print(format_table(_beside_the_truth(queries, study, fitted)))
+    queries = list(GROUPS)
+    for quantity, beside in (("pns", ""), ("harm", " --quantity harm")):
+        _command(f"pnsight query {model} {shlex.join(queries)}{beside}")
+        print(f"{format_table(_beside_the_truth(queries, study, fitted, quantity))}\n")
     print(
-        "\nA group's rows alone (the plug-in) are right for everyone, wild or undefined for rare groups.\n"
-        "The response-type model, the default of `pnsight fit`, learns from all rows of both tables."
+        "Beside the model's answers stand the truth, and what a group's own rows say (the plug-in): right for large\n"
+        "groups, no use for rare ones. The response-type model, the default of `pnsight fit`, learns from all rows."
     )
 
     _step("A report to send")
@@ -86,21 +102,22 @@ def _step(words: str) -> None:
 
 def _command(text: str) -> None:
     """Show a command as it can be typed: by the program's place where the shell does not find its name."""
-    beside = Path(sys.executable).with_name("pnsight")
-    found = shutil.which("pnsight") is not None or not beside.exists()
-    print(f"$ {text if found else text.replace('pnsight', os.path.relpath(beside), 1)}", flush=True)
+    print(f"$ {typed(shlex.split(text)[1:])}", flush=True)
 
 
-def _beside_the_truth(queries: list[str], study: pnsight.Study, model: pnsight.Model) -> dict[str, list[object]]:
+def _beside_the_truth(
+    queries: list[str], study: pnsight.Study, model: pnsight.Model, quantity: str
+) -> dict[str, list[object]]:
     """Truth, answers with intervals, and what the rows alone would say."""
-    truth, answer = pnsight.simulation.get(POPULATION).bounds(queries), model.bounds(queries)
+    truth = pnsight.simulation.get(POPULATION).bounds(queries, quantity)
+    answer = model.bounds(queries, quantity)
     return {
-        "query": list(answer.queries),
+        "group": [{"": "everyone", PROFILE: "the rare profile"}.get(query, query) for query in queries],
         "truth": _pairs(truth),
         "response types": _pairs(answer),
         "90% interval of lower": _intervals(answer.interval("lower")),
         "and of upper": _intervals(answer.interval("upper")),
-        "plug-in": _pairs(pnsight.PlugIn().fit(study).bounds(queries)),
+        "plug-in": _pairs(pnsight.PlugIn().fit(study).bounds(queries, quantity)),
         "rows": (answer.support_experimental + answer.support_observational).astype(int).tolist(),
     }
 

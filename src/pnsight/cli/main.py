@@ -31,6 +31,7 @@ from pnsight.cli import (
     select_command,
     serve,
     simulate,
+    start,
     tip,
 )
 from pnsight.cli.output import say, silence
@@ -46,6 +47,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("demo")(demo.demo)
+app.command("start")(start.start)
 app.command("simulate")(simulate.simulate)
 app.command("oracle")(oracle.oracle)
 app.command("check")(check.check)

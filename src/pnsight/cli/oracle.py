@@ -19,8 +19,8 @@ def oracle(
     population: Annotated[
         str,
         typer.Argument(
-            help="confounder, covariate, direct, direct-positive or mediator; three-doses, five-grades, survival, "
-            "noncompliance, noncompliance-alone or untried-arm; or kind:seed for a random one."
+            help="toxic-drug; confounder, covariate, direct, direct-positive or mediator; three-doses, five-grades, "
+            "survival, noncompliance, noncompliance-alone or untried-arm; or kind:seed for a random one."
         ),
     ],
     queries: QueriesArgument = None,

@@ -11,7 +11,7 @@ import pnsight
 from pnsight._tabular import prepend_columns
 from pnsight.cli.estimand_options import EstimandOptions, estimand_options
 from pnsight.cli.loading import load_model
-from pnsight.cli.messages import say_about
+from pnsight.cli.messages import say_about, say_labels
 from pnsight.cli.options import FormatOption, OutOption, QueriesArgument, Space
 from pnsight.cli.output import emit, say
 from pnsight.errors import QueryError
@@ -45,6 +45,7 @@ def query(
     estimand = asking.of(fitted)
     answer = fitted.bounds(codes, estimand)
     say_about(fitted, estimand, answer.notes, "" if answer.quantity == PNS.name else answer.caption)
+    say_labels(fitted, answer.queries, format, out)
     emit(prepend_columns(answer.columns(), kept), format, out)
 
 

@@ -10,7 +10,7 @@ import typer
 import pnsight
 from pnsight.cli.estimand_options import EstimandOptions, estimand_options
 from pnsight.cli.loading import load_model
-from pnsight.cli.messages import say_about
+from pnsight.cli.messages import say_about, say_labels
 from pnsight.cli.options import FormatOption, LeastSupportOption, OutOption, within
 from pnsight.cli.output import emit
 from pnsight.cli.query import ModelArgument
@@ -59,4 +59,5 @@ def rank(
         fitted, top, by.value, margin, least_share, least_support, most_candidates, **asking.arguments()
     )
     say_about(fitted, asking.of(fitted), found.notes, found.caption)
+    say_labels(fitted, found.columns()["query"], format, out)
     emit(found.columns(), format, out)

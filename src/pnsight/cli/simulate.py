@@ -25,8 +25,8 @@ def simulate(
     population: Annotated[
         str,
         typer.Argument(
-            help="confounder, covariate, direct, direct-positive or mediator; three-doses, five-grades, survival, "
-            "noncompliance, noncompliance-alone or untried-arm; or kind:seed for a random one."
+            help="toxic-drug; confounder, covariate, direct, direct-positive or mediator; three-doses, five-grades, "
+            "survival, noncompliance, noncompliance-alone or untried-arm; or kind:seed for a random one."
         ),
     ],
     out: Annotated[Path, typer.Option("--out", help="Folder for experimental.parquet and observational.parquet.")],
@@ -61,7 +61,7 @@ def simulate(
     pnsight.data.reading.write_tables(files, out)
     for name, columns in files.items():
         say(f"{out / name}: {len(columns[known.design.treatment]):,} rows")
-    if not known.structure.is_two_by_two:
+    if known.reading.keys() > {"treatment", "outcome"}:
         paths = shlex.join(str(out / name) for name in files)
         say(f"read with: pnsight fit {paths} {_as_options(known.reading)} --out MODEL")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import typer
@@ -15,6 +16,7 @@ from pnsight.cli.option_group import expand_options
 from pnsight.cli.options import within
 from pnsight.cli.output import say
 from pnsight.cli.progress_bar import bar
+from pnsight.data.labels import NO_LABELS, Labels, read_labels
 from pnsight.errors import join_names
 
 
@@ -65,6 +67,10 @@ CovariatesOption: TypeAlias = Annotated[
         help="Columns that describe people, comma-separated; by default all shared ones, '' for none.",
     ),
 ]
+ExcludeOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--exclude", help="Columns that do not describe people, comma-separated: all shared ones but these."),
+]
 TreatedOption: TypeAlias = Annotated[
     str | None, typer.Option("--treated", help="Level of the treatment that means treated.")
 ]
@@ -78,6 +84,14 @@ BandsOption: TypeAlias = Annotated[
         metavar="COLUMN=EDGES",
         help="Cut a column of numbers into bands: age=0,40,65,120 gives the edges, age=4 asks for four bands of "
         "equally many rows. May be repeated.",
+    ),
+]
+LabelsOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--labels",
+        help="TOML file with words for columns, under [columns], and for values, under [values.COLUMN], to be shown to "
+        "people.",
     ),
 ]
 MergeRareOption: TypeAlias = Annotated[
@@ -198,8 +212,10 @@ def read_tables(
     observational: str | None,
     *,
     covariates: str | None,
+    exclude: str | None,
     bands: list[str] | None,
     missing: Missing,
+    labels: Path | None,
     structure: StructureOptions,
     **options: Any,
 ) -> pnsight.Study:
@@ -209,11 +225,13 @@ def read_tables(
             "it is missing; name the column that says who was treated. Only files that count wrote go without it.",
             param_hint="--treatment",
         )
+    words = _read_words(labels)
     with bar("reading") as progress:
         study: pnsight.Study = pnsight.read_study(
             experimental,
             observational,
             covariates=None if covariates is None else pnsight.queries.query.split_names(covariates),
+            exclude=pnsight.queries.query.split_names(exclude or ""),
             bands=_bands(bands or []),
             missing=missing.value,
             progress=progress,
@@ -221,24 +239,27 @@ def read_tables(
             **options,
         )
     _say_what_was_counted(study)
-    return study
+    return _labelled(study, words)
 
 
-def read_tables_or_counts(experimental: str | None, observational: str | None, **options: Any) -> pnsight.Study:
+def read_tables_or_counts(
+    experimental: str | None, observational: str | None, *, labels: Path | None, **options: Any
+) -> pnsight.Study:
     """The same of tables, or of files with counts of sites; options of reading are then none."""
     find = pnsight.data.reading.count_files.find_count_files
     found = [None if each is None else find(each) for each in (experimental, observational)]
     if not any(found):
-        return read_tables(experimental, observational, **options)
+        return read_tables(experimental, observational, labels=labels, **options)
     for given, files in zip((experimental, observational), found, strict=True):
         if given is not None and files is None:
             raise typer.BadParameter(
                 f"{given!r} is no file of counts, but the other one is; give counts of both tables, or both tables."
             )
+    words = _read_words(labels)
     study: pnsight.Study = pnsight.read_counts(*(files or [] for files in found))
     _check_no_options(study, options)
     _say_what_was_counted(study)
-    return study
+    return _labelled(study, words)
 
 
 def _check_no_options(study: pnsight.Study, options: dict[str, Any]) -> None:
@@ -264,6 +285,23 @@ def _say_what_was_counted(study: pnsight.Study) -> None:
         say(f"note: {note}")
     if study.ignored:
         say(f"not used, since only one table has them: {join_names(study.ignored)}")
+
+
+def _read_words(labels: Path | None) -> Labels:
+    return NO_LABELS if labels is None else read_labels(labels)
+
+
+def _labelled(study: pnsight.Study, words: Labels) -> pnsight.Study:
+    """The study with labels, once it is said which of them are for something that it has not."""
+    found = study.with_labels(words)
+    unused = [name for name in (*words.columns, *words.values) if name not in (*study.schema.names, *_shown(study))]
+    if unused:
+        say(f"labels not used, since no column that is used has that name: {join_names(dict.fromkeys(unused))}")
+    return found
+
+
+def _shown(study: pnsight.Study) -> tuple[str, str]:
+    return study.treatment, study.outcome
 
 
 def cut_at_quantiles(texts: list[str] | None) -> list[str]:

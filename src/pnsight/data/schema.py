@@ -11,7 +11,7 @@ import math
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -140,6 +140,33 @@ def _band_label(low: float, high: float) -> str:
     return f"{_float_label(low)}+" if math.isinf(high) else f"{_float_label(low)}-{_float_label(high)}"
 
 
+def whole_band_labels(edges: Sequence[float]) -> tuple[str, ...]:
+    """Name the bands between edges by the whole numbers that they hold.
+
+    Parameters
+    ----------
+    edges
+        Increasing numbers, of which the outer ones may be infinite. An edge belongs to the band above it, the last
+        edge to the last band.
+
+    Returns
+    -------
+    tuple of str
+        One name fewer than edges: ``0-39``, ``40``, ``41-65``; a band without a whole number by its edges.
+    """
+    bands = list(pairwise(edges))
+    return tuple(_whole_band_label(*band, last=k == len(bands) - 1) for k, band in enumerate(bands))
+
+
+def _whole_band_label(low: float, high: float, last: bool) -> str:
+    if math.isinf(low) or math.isinf(high):
+        return _band_label(*(end if math.isinf(end) else math.ceil(end) for end in (low, high)))
+    first, final = math.ceil(low), math.floor(high) if last else math.ceil(high) - 1
+    if first > final:
+        return _band_label(low, high)
+    return str(first) if first == final else f"{first}-{final}"
+
+
 @dataclass(frozen=True)
 class Covariate:
     """Covariate: a column that describes people, and the levels it can take.
@@ -150,7 +177,8 @@ class Covariate:
         The column and the names of its levels.
     edges
         For a column of numbers that was cut into bands: the edges, of which the outer ones may be infinite. The first
-        levels are the bands. An edge belongs to the band above it, the last edge to the last band.
+        levels are the bands. An edge belongs to the band above it, the last edge to the last band. Bands of whole
+        numbers are called by what they hold, and are found by their edges too: ``0-39`` is also ``0-40``.
     rare_levels
         Rare levels that became the level ``other``.
     """
@@ -163,7 +191,15 @@ class Covariate:
     @cached_property
     def _code_of(self) -> dict[str, int]:
         found = {level: code for code, level in enumerate(self.levels)}
-        return {**dict.fromkeys(self.rare_levels, found.get(OTHER, OPEN)), **found}
+        by_edges = {} if self.edges is None else {name: code for code, name in enumerate(band_labels(self.edges))}
+        return {**dict.fromkeys(self.rare_levels, found.get(OTHER, OPEN)), **by_edges, **found}
+
+    def with_whole_bands(self) -> Covariate:
+        """The same covariate with its bands called by the whole numbers that they hold."""
+        if self.edges is None:
+            return self
+        names = whole_band_labels(self.edges)
+        return replace(self, levels=(*names, *self.levels[len(names) :]))
 
     def code(self, value: Any) -> int:
         """Encode a value.

@@ -14,6 +14,7 @@ from pnsight._text import count_text
 from pnsight._typing import FloatArray
 from pnsight.data.attrition import TableAttrition
 from pnsight.data.coarsened import PRIOR_ROWS, coarsened_shares, effective_counts
+from pnsight.data.labels import NO_LABELS, Labels
 from pnsight.data.sampled_rows import SampledRows
 from pnsight.data.sampling import SamplingDesign
 from pnsight.data.schema import Codes, Schema
@@ -125,6 +126,8 @@ class Study:
         by a design; None where counts say all, and where what they do not say is not to be known.
     sites : tuple
         The parts of several sites that were added up; empty where the tables were read. Models do not store them.
+    labels : Labels
+        What columns and values are called for people to read.
 
     Counts are whole numbers, unless rows had weights that are not.
     """
@@ -145,6 +148,7 @@ class Study:
     attrition: tuple[TableAttrition, ...] | None = None
     sampled: Mapping[str, SampledRows] | None = field(default=None, compare=False, repr=False)
     sites: tuple[SiteTable, ...] = field(default=(), compare=False, repr=False)
+    labels: Labels = NO_LABELS
 
     def __post_init__(self) -> None:
         """Keep the profiles column by column: queries look at one covariate after another."""
@@ -317,6 +321,13 @@ class Study:
         sampled = self.sampled and {name: rows.with_profiles(place) for name, rows in self.sampled.items()}
         profiles, counts = self.profiles[some], self.counts[some]
         return replace(self, profiles=profiles, counts=counts, design=design, sampled=sampled, sites=())
+
+    def with_labels(self, labels: Labels) -> Study:
+        """The same study with words for its columns and values; those that it has not are left out."""
+        described = self.structure.description
+        known = {covariate.name: covariate.levels for covariate in self.schema.covariates}
+        shown = {self.treatment: (self.treated, *described.arms), self.outcome: (self.success, *described.outcomes)}
+        return replace(self, labels=labels.of({**known, **shown}))
 
     def __repr__(self) -> str:
         experimental, observational = (self.rows_of(table).sum() for table in (EXPERIMENTAL, OBSERVATIONAL))

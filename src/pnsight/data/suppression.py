@@ -86,7 +86,7 @@ def suppress_study(study: Study, min_cell: int) -> Study:
         design=design,
         withheld=_record(people, hidden, min_cell),
         sampled=None,
-    )
+    ).with_labels(study.labels)
 
 
 def _check_limit(min_cell: int) -> None:

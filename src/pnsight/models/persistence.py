@@ -20,6 +20,7 @@ import numpy as np
 from pnsight._locks import locked
 from pnsight._version import __version__
 from pnsight.data.attrition import LevelAttrition, TableAttrition
+from pnsight.data.labels import NO_LABELS, Labels
 from pnsight.data.sampling import SamplingDesign, TableSampling
 from pnsight.data.schema import Covariate, Schema
 from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL, Description, Structure
@@ -269,6 +270,8 @@ def _study_out(study: Study) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, 
         description["design"] = _design_out(study.design)
     if study.attrition is not None:
         description["attrition"] = [asdict(one) for one in study.attrition]
+    if study.labels:
+        description["labels"] = asdict(study.labels)
     return description, {"profiles": study.profiles, "counts": study.counts, **rows_out(study.sampled)}
 
 
@@ -304,6 +307,7 @@ def _study_in(description: StoredStudy, arrays: dict[str, np.ndarray[Any, Any]])
         design=None if description.design is None else _design_in(description.design, structure, schema),
         attrition=None if description.attrition is None else _attrition_in(description.attrition, structure, schema),
         sampled=rows_in(arrays, structure, len(profiles)),
+        labels=NO_LABELS if description.labels is None else Labels(**dict(description.labels)),
     )
 
 

@@ -144,6 +144,15 @@ class StoredStructure(BaseModel):
     missing: str
 
 
+class StoredLabels(BaseModel):
+    """Words for columns and values."""
+
+    model_config = _STRICT
+
+    columns: dict[str, str]
+    values: dict[str, dict[str, str]]
+
+
 class StoredStudy(BaseModel):
     """A study but for its arrays."""
 
@@ -162,6 +171,7 @@ class StoredStudy(BaseModel):
     withheld: StoredSuppression | None = None
     design: StoredDesign | None = None
     attrition: list[StoredAttrition] | None = None
+    labels: StoredLabels | None = None
 
 
 class StoredArrays(BaseModel):

@@ -6,6 +6,7 @@ Otherwise everything that is said of an arm or an outcome names it, and all of t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pnsight.data.structure import Structure
@@ -14,6 +15,7 @@ from pnsight.estimands.contrast import resolve_contrast
 from pnsight.estimands.estimand import Estimand
 from pnsight.estimands.quantities import BENEFIT, EFFECT, HARM, PD, PE, PN, PNS, PS, STATEMENT, TIME, Quantity
 from pnsight.output.wording import amounts, between, quantity_sentence
+from pnsight.queries.query import decode, encode
 from pnsight.wording import capitalised
 
 _PLAIN = frozenset(("0", "1", "yes", "no", "true", "false"))
@@ -55,8 +57,11 @@ def value_name(column: str, value: str) -> str:
 
 def arm_names(study: Study, estimand: Estimand) -> tuple[str, str]:
     """The arm that is asked about and the one that it is compared with, as they are said."""
-    treated, reference = resolve_contrast(study.structure, estimand.contrast)
-    return value_name(study.treatment, treated), value_name(study.treatment, reference)
+    treated, reference = (
+        study.labels.value(study.treatment, arm) for arm in resolve_contrast(study.structure, estimand.contrast)
+    )
+    column = study.labels.column(study.treatment)
+    return value_name(column, treated), value_name(column, reference)
 
 
 def outcome_names(study: Study, estimand: Estimand) -> Outcomes:
@@ -76,7 +81,8 @@ def outcome_names(study: Study, estimand: Estimand) -> Outcomes:
     described = study.structure.description
     if described.horizons:
         return _times(study.structure, estimand.horizon)
-    name, lowest, highest = study.outcome, described.outcomes[0], described.outcomes[-1]
+    name = study.labels.column(study.outcome)
+    lowest, highest = (study.labels.value(study.outcome, described.outcomes[end]) for end in (0, -1))
     top, bottom = value_name(name, highest), value_name(name, lowest)
     if not described.ordered:
         better = f"{name} is {highest} under {{0}} and something else under {{1}}"
@@ -253,3 +259,22 @@ def payoff_names(study: Study, estimand: Estimand) -> dict[str, str]:
         "never": f"has the lowest outcome under {arm} and {other}",
         "defier": f"is harmed by {arm}",
     }
+
+
+def labelled_names(study: Study, queries: Sequence[str]) -> list[str] | None:
+    """What queries are called, by the labels of a study.
+
+    Parameters
+    ----------
+    study
+        Its covariates, and their labels.
+    queries
+        As answers have them.
+
+    Returns
+    -------
+    A name for each; None where nothing has a label.
+    """
+    if not study.labels:
+        return None
+    return [study.labels.words(decode(study.schema, code).fixed) for code in encode(study.schema, list(queries))]

@@ -22,6 +22,8 @@ from pnsight.simulation.population import Population
 from pnsight.simulation.random_populations import KINDS, random_population
 from pnsight.simulation.random_trials import TRIAL_KINDS, random_trial
 from pnsight.simulation.structural import RESPONSES, Equation, StructuralPopulation
+from pnsight.simulation.toxic_drug import NAME as TOXIC_DRUG
+from pnsight.simulation.toxic_drug import toxic_drug
 from pnsight.simulation.trials import TRIALS
 
 OBSERVED = 10
@@ -220,11 +222,11 @@ def paper_population(name: str) -> StructuralPopulation:
 
 @cache
 def get(name: str) -> Population:
-    """A population by name: one of the paper's, a trial of another structure, or a random one as ``kind:seed``."""
+    """A population by name: one of the paper's, a study with names, a trial of another structure, or ``kind:seed``."""
     kind, colon, seed = name.partition(":")
     if colon and seed.isdecimal() and kind in RANDOM:
         return RANDOM[kind](kind, int(seed))
-    known = {**_CATALOG, **TRIALS}
+    known: dict[str, Callable[[], Population]] = {**_CATALOG, TOXIC_DRUG: toxic_drug, **TRIALS}
     if name not in known:
         raise PopulationError(
             f"no population is called {name!r}; there are {join_names(known)}, and random ones written kind:seed "

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pnsight._typing import FloatArray
-from pnsight.data.schema import Codes
+from pnsight.data.schema import Codes, Covariate, Schema
 
 
 @dataclass(frozen=True)
@@ -15,16 +15,25 @@ class CovariateNetwork:
     """Binary covariates, each depending on a few earlier ones.
 
     ``tables[j]`` holds P(Z_j = 1 | parents) with one axis of length 2 for each of ``parents[j]``.
+    ``levels[j]`` is what 0 and 1 are called; without any names they are 0 and 1.
     """
 
     names: tuple[str, ...]
     parents: tuple[tuple[int, ...], ...]
     tables: tuple[FloatArray, ...]
+    levels: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def independent(cls, names: tuple[str, ...], probabilities: FloatArray) -> CovariateNetwork:
         """Covariates that do not depend on each other."""
         return cls(names, ((),) * len(names), tuple(np.array(p) for p in probabilities))
+
+    @property
+    def schema(self) -> Schema:
+        """The covariates, by name and with the names of their levels."""
+        if not self.levels:
+            return Schema.binary(self.names)
+        return Schema(tuple(Covariate(name, levels) for name, levels in zip(self.names, self.levels, strict=True)))
 
     def mass(self, profiles: Codes) -> FloatArray:
         """P(z) of each profile, shape (profiles,)."""

@@ -50,10 +50,10 @@ class DrawnRows:
         described = structure.description
         found: Columns = {}
         if self.assigned is not None:
-            found[design.assigned] = _named(described.arms, self.assigned)
-        found[design.treatment] = _named(described.arms, self.arm)
+            found[design.assigned] = named_values(described.arms, self.assigned)
+        found[design.treatment] = named_values(described.arms, self.arm)
         if self.time is None or self.happened is None:
-            return {**found, design.outcome: _named(described.outcomes, self.outcome)}
+            return {**found, design.outcome: named_values(described.outcomes, self.outcome)}
         return {**found, design.outcome: self.time, design.event: self.happened.astype(np.int8)}
 
     def counts(self, place: IndexArray, profiles: int, structure: Structure) -> FloatArray:
@@ -177,9 +177,21 @@ def _times(rng: np.random.Generator, interval: IndexArray, horizons: Sequence[fl
     return np.where(interval == len(horizons), later, within)
 
 
-def _named(names: Sequence[str], codes: IndexArray) -> npt.NDArray[Any]:
-    """Names by position; those that are whole numbers as numbers."""
+def named_values(names: Sequence[str], codes: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Values of a column.
+
+    Parameters
+    ----------
+    names
+        Of the values; whole numbers become numbers.
+    codes : shape (rows,)
+        Position of each row's value among them.
+
+    Returns
+    -------
+    Shape (rows,).
+    """
     if not all(name.isdecimal() for name in names):
-        return np.array(names)[codes]
+        return np.asarray(np.array(names)[codes])
     numbers = np.array([int(name) for name in names])
-    return numbers.astype(np.int8 if numbers.max() < 128 else np.int64)[codes]
+    return np.asarray(numbers.astype(np.int8 if numbers.max() < 128 else np.int64)[codes])

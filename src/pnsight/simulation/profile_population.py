@@ -19,7 +19,7 @@ from pnsight.estimands.estimand import Estimand
 from pnsight.queries import lattice
 from pnsight.queries.query import QueryLike, encode
 from pnsight.simulation.covariate_network import CovariateNetwork
-from pnsight.simulation.drawn_rows import Columns, DrawnRows, draw_rows, draw_types
+from pnsight.simulation.drawn_rows import Columns, DrawnRows, draw_rows, draw_types, named_values
 from pnsight.simulation.population import Population
 from pnsight.simulation.table_design import Assignment
 
@@ -43,7 +43,7 @@ class ProfilePopulation(Population):
     @cached_property
     def schema(self) -> Schema:
         """The observed covariates."""
-        return Schema.binary(self.covariates.names)
+        return self.covariates.schema
 
     def mixture(self, queries: QueryLike) -> tuple[FloatArray, FloatArray]:
         """Mass of each query, shape (queries,), and its shares of the response types, shape (queries, types)."""
@@ -101,4 +101,7 @@ class ProfilePopulation(Population):
         return draw_rows(rng, table, profiles, types, self.structure, probabilities, self.design.follow_up)
 
     def _covariate_columns(self, drawn: DrawnRows) -> Columns:
-        return {name: drawn.profiles[:, j].astype(np.int8) for j, name in enumerate(self.schema.names)}
+        return {
+            covariate.name: named_values(covariate.levels, drawn.profiles[:, j])
+            for j, covariate in enumerate(self.schema.covariates)
+        }

@@ -12,7 +12,7 @@ import numpy as np
 from pnsight._typing import FloatArray
 from pnsight.data.noncompliance import KIND as NONCOMPLIANCE
 from pnsight.data.schema import Codes
-from pnsight.data.structure import Description
+from pnsight.data.structure import TWO_BY_TWO_KIND, Description
 from pnsight.data.two_by_two import BINARY
 from pnsight.errors import PopulationError, join_names
 
@@ -110,6 +110,10 @@ class TableDesign:
         found: dict[str, Any] = {"treatment": self.treatment}
         if description.kind == NONCOMPLIANCE:
             found["assigned"] = self.assigned
+        if description.kind == TWO_BY_TWO_KIND:
+            named = {} if description.arms == BINARY else {"treated": description.arms[1]}
+            response = {} if description.outcomes == BINARY else {"success": description.outcomes[1]}
+            return {**found, "outcome": self.outcome, **named, **response}
         if description.arms != BINARY:
             found["arms"] = list(description.arms)
         if description.horizons:

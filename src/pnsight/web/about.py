@@ -10,7 +10,8 @@ from pnsight.models import Model
 def _columns(study: Study) -> list[tuple[str, str]]:
     """Treatment and outcome; with their values where these are not just true and false."""
     if study.structure.is_two_by_two:
-        return [("Treatment", study.treatment), ("Outcome", study.outcome)]
+        labels = study.labels
+        return [("Treatment", labels.column(study.treatment)), ("Outcome", labels.column(study.outcome))]
     described = study.structure.description
     known = [f"{each:g}" for each in described.horizons] or described.outcomes
     outcome = ("Outcome", f"{study.outcome}, until the event") if described.horizons else ("Outcome", study.outcome)

@@ -40,8 +40,9 @@ class Render:
         self._templates.globals.update(
             version=__version__,
             tabs=TABS,
-            treatment=study.treatment,
-            outcome=study.outcome,
+            treatment=study.labels.column(study.treatment),
+            outcome=study.labels.column(study.outcome),
+            labels=study.labels,
             model_name=model.name,
             covariates=model.schema.covariates,
             observed=study.observational is not None,

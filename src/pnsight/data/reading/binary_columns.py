@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pnsight._text import count_text
 from pnsight.data.reading.grouped_table import LabelColumn
+from pnsight.data.reading.likely_meaning import likely_true
 from pnsight.data.schema import label, sort_levels
 from pnsight.errors import TableError, did_you_mean, join_names
 
 _TRUTH = {"1": 1, "true": 1, "0": 0, "false": 0}
+_MEANS = {"treatment": "treated", "outcome": "success", "event": "that the event happened"}
 
 
 def binary_codes(
-    column: str, what: str, argument: str, true_value: Any, columns: Mapping[str, LabelColumn]
+    column: str,
+    what: str,
+    argument: str,
+    true_value: Any,
+    columns: Mapping[str, LabelColumn],
+    rows: Mapping[str, float],
 ) -> dict[str, int]:
     """Decide which labels of a binary column mean 1 and which 0.
 
@@ -27,6 +36,8 @@ def binary_codes(
         The value that means true; None if the column holds 0/1 or true/false.
     columns
         The column in each of the tables, by the role of the table.
+    rows
+        How many rows of all tables together have each label, for messages.
 
     Returns
     -------
@@ -50,14 +61,16 @@ def binary_codes(
         )
     several = {"treatment": "arms", "outcome": "outcomes"}.get(what)
     if len(found) > 2 and several is None:
-        raise TableError(f"{what} column {column!r} holds {len(found)} values ({join_names(found)}); expected 0 and 1.")
+        raise TableError(
+            f"{what} column {column!r} holds {len(found)} values, {_counted(found, rows)}; expected 0 and 1."
+        )
     if len(found) > 2:
         raise TableError(
-            f"{what} column {column!r} holds {len(found)} values ({join_names(found)}); expected two. "
+            f"{what} column {column!r} holds {len(found)} values, {_counted(found, rows)}; expected two. "
             "Keep the rows of two values, make a column that is 0 or 1, or name all of them with "
             f"--{several} ({several}=)."
         )
-    named = _true_label(column, what, argument, true_value, found)
+    named = _true_label(column, what, argument, true_value, found, rows)
     return {value: int(value == named) for value in found}
 
 
@@ -86,17 +99,25 @@ def _by_table(columns: Mapping[str, LabelColumn]) -> str:
     )
 
 
-def _true_label(column: str, what: str, argument: str, true_value: Any, found: Sequence[str]) -> str:
+def _counted(found: Sequence[str], rows: Mapping[str, float]) -> str:
+    return join_names(f"{value} ({count_text(rows[value])} row{'s' * (rows[value] != 1)})" for value in found)
+
+
+def _true_label(
+    column: str, what: str, argument: str, true_value: Any, found: Sequence[str], rows: Mapping[str, float]
+) -> str:
     if true_value is None:
+        guess = likely_true(what, column, found)
+        like = "" if guess is None else f", perhaps --{argument} {shlex.quote(guess)}"
         raise TableError(
-            f"{what} column {column!r} holds {join_names(found)}; expected 0/1 or true/false. "
-            f"Name the value that means {what} with --{argument} ({argument}=)."
+            f"{what} column {column!r} holds {_counted(found, rows)}; expected 0/1 or true/false. "
+            f"Name the value that means {_MEANS[what]} with --{argument} ({argument}=){like}."
         )
     named = label(true_value)
     if named is None or named not in found:
         raise TableError(
             f"{what} column {column!r} has no value {true_value!r} as named by --{argument}; "
-            f"it holds {join_names(found)}." + did_you_mean(str(named), found)
+            f"it holds {_counted(found, rows)}." + did_you_mean(str(named), found)
         )
     return named
 

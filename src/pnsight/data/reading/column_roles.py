@@ -82,6 +82,7 @@ def assign_roles(
     cluster: str | None = None,
     assigned: str | None = None,
     time: str | None = None,
+    exclude: Sequence[str] = (),
 ) -> ColumnRoles:
     """Assign each column its role.
 
@@ -93,6 +94,8 @@ def assign_roles(
         Columns by role, None for none.
     covariates
         Columns that describe people; None for all that the tables share and that have no other role.
+    exclude
+        Columns that are not covariates, where all others are.
 
     Returns
     -------
@@ -116,7 +119,13 @@ def assign_roles(
     _check_columns(tables, [*shown, *(covariates or ())], [name for name in (assignment, assigned) if name is not None])
     taken = (treatment, outcome, *optional.values())
     if covariates is None:
-        chosen, alone = _shared_columns(tables, taken)
+        left_out = check_excluded([_as_written(name, tables) for name in exclude], tables, taken)
+        chosen, alone = _shared_columns(tables, (*taken, *left_out))
+    elif exclude:
+        raise TableError(
+            f"--covariates {','.join(covariates)} and --exclude {','.join(exclude)} (covariates=, exclude=) are both "
+            "given; name the columns to use, or those to leave out."
+        )
     else:
         _check_covariates(covariates, taken)
         chosen, alone = tuple(covariates), ()
@@ -198,6 +207,35 @@ def _check_column(name: str, table: Engine) -> None:
             f"the {table.role} table has no column {name!r}; its columns are {join_names(table.names)}."
             + did_you_mean(name, table.names)
         )
+
+
+def check_excluded(names: Sequence[str], tables: Sequence[Engine], taken: Sequence[str | None]) -> Sequence[str]:
+    """Check columns that are to be left out.
+
+    Parameters
+    ----------
+    names
+        The columns.
+    tables
+        Tables, one of which must have each.
+    taken
+        Columns that have another role, and cannot be left out.
+
+    Returns
+    -------
+    sequence of str
+        The names.
+    """
+    known = list(dict.fromkeys(name for table in tables for name in table.names))
+    for name in names:
+        if name not in known:
+            raise TableError(
+                f"--exclude (exclude=) names {name!r}, which no table has; their columns are {join_names(known)}."
+                + did_you_mean(name, known)
+            )
+        if name in taken:
+            raise TableError(f"column {name!r} has a role of its own and cannot be left out; take it out of --exclude.")
+    return names
 
 
 def _check_distinct_roles(roles: Mapping[str, str | None]) -> None:

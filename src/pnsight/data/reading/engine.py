@@ -26,20 +26,32 @@ ReportShare: TypeAlias = Callable[[float], None]
 
 @dataclass(frozen=True)
 class ColumnRange:
-    """Range of a numeric column: its smallest and largest number, None if it has none, and rows without a number."""
+    """Range of a numeric column.
+
+    Attributes
+    ----------
+    low, high
+        Its smallest and largest number, None if it has none.
+    missing
+        Rows without a number.
+    whole
+        Whether it has numbers, all of them whole.
+    """
 
     low: float | None
     high: float | None
     missing: int
+    whole: bool = False
 
     @classmethod
     def from_summary(cls, summary: Sequence[Any], rows: int) -> ColumnRange:
-        """Make a range from the minimum, the maximum and the number of values of a column.
+        """Make a range from the minimum, the maximum and the number of values of a column, and how whole they are.
 
         Parameters
         ----------
         summary
-            Minimum, maximum and number of values, as the engine gives them.
+            Minimum, maximum, number of values, and how far from a whole number the farthest is, as the engine gives
+            them.
         rows
             Rows of the table.
 
@@ -48,10 +60,10 @@ class ColumnRange:
         ColumnRange
             The range.
         """
-        low, high, present = summary
+        low, high, present, apart = summary
         if not present:
             return cls(None, None, rows)
-        return cls(float(low), float(high), rows - int(present))
+        return cls(float(low), float(high), rows - int(present), float(apart) == 0)
 
 
 @dataclass(frozen=True)

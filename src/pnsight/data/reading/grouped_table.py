@@ -62,7 +62,7 @@ class LabelColumn:
         except TypeError:
             raise TableError(
                 f"column {name!r} of the {role} table holds lists or records; expected one plain value a row. "
-                "Leave it out with --covariates (covariates=), or make plain columns of it."
+                "Leave it out with --exclude (exclude=), or make plain columns of it."
             ) from None
         texts = {value.strip() for value in seen if isinstance(value, str)}
         raw = [value.strip() or None if isinstance(value, str) else label(value) for value in seen]
@@ -329,6 +329,6 @@ def _too_many_groups(role: str, groups: GroupByResult) -> LimitError:
     named = join_names([f"{name} ({levels[name]:,})" for name in by_levels[:3]])
     return LimitError(
         f"the {role} table has {MAX_GROUPS:,} distinct profiles or more; the columns with most levels are {named}. "
-        "Leave columns out with --covariates (covariates=), cut numbers into bands with --bands (bands=), or round "
+        "Leave columns out with --exclude (exclude=), cut numbers into bands with --bands (bands=), or round "
         "weights and probabilities."
     )

@@ -88,7 +88,7 @@ def _check_no_missing(tables: Sequence[GroupedTable]) -> None:
     if found:
         raise TableError(
             f"{join_names(found)}; leave those rows out with --missing drop, make a level of them with --missing level "
-            "(missing=), or leave the column out with --covariates (covariates=)."
+            "(missing=), or leave the column out with --exclude (exclude=)."
         )
 
 
@@ -179,5 +179,5 @@ def _check_no_identifiers(schema: Schema, tables: Sequence[GroupedTable]) -> Non
             raise TableError(
                 f"covariate {covariate.name!r} has {levels:,} levels ({join_names(covariate.levels, most=3)}) in "
                 f"{count_text(rows)} rows; expected at most {MAX_LEVELS}, and fewer than half the rows. Leave it out "
-                "with --covariates, cut numbers into bands with --bands, or merge rare levels with --merge-rare."
+                "with --exclude, cut numbers into bands with --bands, or merge rare levels with --merge-rare."
             )

@@ -31,6 +31,9 @@ from pnsight.errors import TableError, join_names
 
 Frame: TypeAlias = nw.LazyFrame[Any] | nw.DataFrame[Any]
 
+_SUMMARY = ("low", "high", "present", "apart")
+"""What the range of a column is made of, in the order of `ColumnRange.from_summary`."""
+
 
 @dataclass(frozen=True)
 class NarwhalsEngine:
@@ -116,13 +119,15 @@ class NarwhalsEngine:
         asked = [
             number.alias(f"{what}{i}")
             for i, column in enumerate(map(nw.col, map(self._column, columns)))
-            for what, number in (("low", column.min()), ("high", column.max()), ("present", column.count()))
+            for what, number in zip(
+                _SUMMARY,
+                (column.min(), column.max(), column.count(), (column - column.round(0)).abs().max()),
+                strict=True,
+            )
         ]
         found = self._fetch(self.frame.select(*asked, nw.len().alias("rows")))
         (rows,) = found["rows"].tolist()
-        summaries = [
-            [found[f"{what}{i}"].tolist()[0] for what in ("low", "high", "present")] for i in range(len(columns))
-        ]
+        summaries = [[found[f"{what}{i}"].tolist()[0] for what in _SUMMARY] for i in range(len(columns))]
         return {
             name: ColumnRange.from_summary(summary, int(rows)) for name, summary in zip(columns, summaries, strict=True)
         }
@@ -172,7 +177,7 @@ class NarwhalsEngine:
         except TypeError:
             raise TableError(
                 f"the {self.role} table cannot be grouped by {join_names(grouping.keys)}: one of them holds lists or "
-                "records; expected one plain value a row. Leave that column out with --covariates (covariates=), or "
+                "records; expected one plain value a row. Leave that column out with --exclude (exclude=), or "
                 "make plain columns of it."
             ) from None
 

@@ -17,7 +17,7 @@ def prepare_numbers(
     roles: ColumnRoles,
     bands: Mapping[str, int | tuple[float, ...]],
     horizons: Sequence[float] = (),
-) -> tuple[list[Engine], dict[str, tuple[float, ...]]]:
+) -> tuple[list[Engine], dict[str, tuple[float, ...]], set[str]]:
     """Convert the columns that must hold numbers, check their ranges, and find the edges of the bands.
 
     Parameters
@@ -37,6 +37,8 @@ def prepare_numbers(
         The same tables with those columns as numbers.
     edges : dict
         By covariate, the edges of its bands; and those of times.
+    whole : set of str
+        Covariates with bands that hold nothing but whole numbers, in all tables.
     """
     numbers = {table.role: [*bands, *roles.numeric_columns(table.role)] for table in tables}
     numeric = [table.with_numeric(numbers[table.role]) for table in tables]
@@ -48,7 +50,12 @@ def prepare_numbers(
     if roles.time is not None:
         _check_times(roles.time, {role: found[roles.time] for role, found in ranges.items()}, horizons)
         edges[roles.time] = TimeBands(tuple(horizons)).edges
-    return numeric, edges
+    whole = {name for name in bands if all(_holds_whole(found[name]) for found in ranges.values())}
+    return numeric, edges, whole
+
+
+def _holds_whole(found: ColumnRange) -> bool:
+    return found.whole or found.low is None
 
 
 def _check_times(name: str, ranges: Mapping[str, ColumnRange], horizons: Sequence[float]) -> None:

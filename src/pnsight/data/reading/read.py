@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -37,6 +37,7 @@ def read_study(
     treatment: str,
     outcome: str | None = None,
     covariates: Sequence[str] | None = None,
+    exclude: Sequence[str] = (),
     treated: Any = None,
     success: Any = None,
     bands: Bands | None = None,
@@ -73,6 +74,8 @@ def read_study(
         The value of the treatment and outcome column that means true, where it is not 1 or true.
     covariates
         Columns that describe people; by default all other columns that both tables share. An empty list means none.
+    exclude
+        Columns that both tables share and that do not describe people, such as identifiers; in place of `covariates`.
     bands
         Numeric columns to cut into bands: by name, the edges, or the number of bands with equally many rows.
     merge_rare
@@ -142,10 +145,10 @@ def read_study(
     shown = outcome or event or ""
     opened = _open_tables({"experimental": experimental, "observational": observational}, assignment, assigned)
     roles = assign_roles(
-        opened, treatment, shown, covariates, weight, assignment, survey_weight, cluster, assigned, time
+        opened, treatment, shown, covariates, weight, assignment, survey_weight, cluster, assigned, time, exclude
     )
     asked = validate_bands(bands or {}, roles.covariates)
-    tables, edges = prepare_numbers(opened, roles, asked, declared.horizons)
+    tables, edges, whole = prepare_numbers(opened, roles, asked, declared.horizons)
     grouped = _group_tables(tables, roles, edges, progress)
     if weight_is_people:
         grouped = [weights_as_people(table) for table in grouped]
@@ -155,8 +158,11 @@ def read_study(
     _check_assignment(assignment, structure)
     schema, labelled = set_levels(complete, edges, merge_rare)
     counted = _counted(schema, structure, *count_profiles(schema, labelled, codes, structure))
+    attrition = count_missing_outcomes(schema, grouped, codes, structure)
+    named = _name_whole_bands(schema, whole)  # by now labels are codes, which stay what they are
     return replace(
         counted,
+        schema=named,
         treatment=treatment,
         outcome=time or shown,
         dropped=dropped,
@@ -165,13 +171,18 @@ def read_study(
             *roles.notes,
             *_coding_notes(grouped, roles, declared),
             *_kept_notes(complete, codes),
-            *_notes(schema, asked),
+            *_notes(named, asked),
             *(counted.design.notes if counted.design else ()),
         ),
         treated=codes.treated,
         success=codes.success,
-        attrition=count_missing_outcomes(schema, grouped, codes, structure),
+        attrition=attrition,
     )
+
+
+def _name_whole_bands(schema: Schema, whole: Collection[str]) -> Schema:
+    """Call the bands of these covariates by the whole numbers that they hold."""
+    return Schema(tuple(each.with_whole_bands() if each.name in whole else each for each in schema.covariates))
 
 
 def _blank(codes: RowCodes, table: GroupedTable) -> BoolArray:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -51,10 +53,14 @@ class RowCodes:
         treatment = {table.role: table.x for table in tables}
         assigned = next((table.assigned for table in tables if table.assigned is not None), None)
         columns = treatment if assigned is None else {**treatment, "assigned": assigned}
-        arm_of = _codes(roles.treatment, "treatment", "arms", declared.arms, declared.treated, columns, treatment)
         outcome = {table.role: table.y for table in tables}
         what = "event" if declared.horizons else "outcome"
-        outcome_of = _codes(roles.outcome, what, "outcomes", declared.outcomes, declared.success, outcome, outcome)
+        rows = [_rows_by_label((table.x, table.assigned), table.rows) for table in tables]
+        had = [_rows_by_label((table.y,), table.rows) for table in tables]
+        arm_of, outcome_of = _both(
+            partial(_codes, roles.treatment, "treatment", "arms", declared.arms, declared.treated, columns, rows),
+            partial(_codes, roles.outcome, what, "outcomes", declared.outcomes, declared.success, outcome, had),
+        )
         outcomes = declared.outcomes or _names(outcome_of)
         if declared.horizons:
             outcomes = time_to_event.interval_names(declared.horizons)
@@ -206,12 +212,11 @@ def _codes(
     names: tuple[str, ...] | None,
     true_value: object,
     columns: Mapping[str, LabelColumn],
-    of_tables: Mapping[str, LabelColumn],
+    rows: Sequence[Mapping[str, float]],
 ) -> dict[str, int]:
     argument = {"arms": "treated", "outcomes": "success"}[option]
     if names is None:
-        seen = columns if len(columns) > len(of_tables) else of_tables
-        return binary_codes(column, what, argument, true_value, seen)
+        return binary_codes(column, what, argument, true_value, columns, sum(map(Counter, rows), Counter()))
     found = sort_levels(value for each in columns.values() for value in each.present())
     unknown = [value for value in found if value not in names]
     if unknown:
@@ -220,6 +225,28 @@ def _codes(
             f"{join_names(names)}. List all {option}, or leave those rows out." + did_you_mean(unknown[0], names)
         )
     return {name: code for code, name in enumerate(names)}
+
+
+def _both(*readings: Callable[[], dict[str, int]]) -> list[dict[str, int]]:
+    """What each reading gives; where several fail, all that is wrong is said at once."""
+    found: list[dict[str, int]] = []
+    wrong: list[str] = []
+    for reading in readings:
+        try:
+            found.append(reading())
+        except TableError as error:
+            wrong.append(str(error))
+    if wrong:
+        raise TableError(" Also, ".join(wrong))
+    return found
+
+
+def _rows_by_label(columns: Sequence[LabelColumn | None], rows: FloatArray) -> Counter[str]:
+    """Rows that have each label in one of the columns; a row counts once where it has it in several."""
+    found: Counter[str] = Counter()
+    for column in columns:
+        found |= Counter() if column is None else Counter(column.rows_by_label(rows))
+    return found
 
 
 def _names(codes: Mapping[str, int]) -> tuple[str, ...]:

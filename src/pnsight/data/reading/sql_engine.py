@@ -171,11 +171,12 @@ class SqlEngine:
     def column_ranges(self, columns: Sequence[str]) -> dict[str, ColumnRange]:
         """Find the range of numeric columns."""
         sa = _sqlalchemy()
-        asked = [
-            ask(number) for number in map(self._number, columns) for ask in (sa.func.min, sa.func.max, sa.func.count)
-        ]
+        asked = []
+        for number in map(self._number, columns):
+            apart = sa.func.max(sa.func.abs(number - sa.func.round(number)))
+            asked += [sa.func.min(number), sa.func.max(number), sa.func.count(number), apart]
         ((rows, *found),) = self._fetch(sa.select(sa.func.count(), *asked).select_from(self.source))
-        return {name: ColumnRange.from_summary(found[3 * i : 3 * i + 3], int(rows)) for i, name in enumerate(columns)}
+        return {name: ColumnRange.from_summary(found[4 * i : 4 * i + 4], int(rows)) for i, name in enumerate(columns)}
 
     def histogram(self, column: str, low: float, high: float, weight: str | None) -> Histogram:
         """Count the numbers from `low` to `high` in bins of equal width, and those on either side in one bin each."""

@@ -12,6 +12,7 @@ from pnsight.decisions import Decisions, Ranking, Selection, TippingPoints, deci
 from pnsight.diagnostics import Check, Coherence
 from pnsight.errors import QueryError
 from pnsight.models import Model
+from pnsight.output.naming import labelled_names
 from pnsight.output.plots.coherence import coherence
 from pnsight.output.plots.forest import forest, ranking
 from pnsight.output.plots.gains import gain_curve
@@ -55,7 +56,8 @@ def plot(
         decisive = threshold is not None or cautious
         extrapolate = options.pop("extrapolate", False) if decisive else False
         answers = found.bounds(queries, **options)
-        found = decided(answers, threshold, cautious, extrapolate) if decisive else answers
+        names = labelled_names(found.study, answers.queries)
+        return forest(decided(answers, threshold, cautious, extrapolate) if decisive else answers, title, names=names)
     if isinstance(found, BoundTable) and threshold is not None:
         found = decided(found, threshold, cautious)
     if isinstance(found, Ranking):

@@ -69,10 +69,13 @@ class _Rows:
         return np.asarray(np.cumsum(self.heights) - self.heights / 2)
 
 
-def forest(found: BoundTable | Decisions, title: str | None = None, narrow: bool = False) -> Figure:
+def forest(
+    found: BoundTable | Decisions, title: str | None = None, narrow: bool = False, names: Sequence[str] | None = None
+) -> Figure:
     """Bounds as bars, the interval of each end as a line with caps, and each decision by colour and shape.
 
-    A narrow figure can be read on a phone, and two of them stand side by side on a page.
+    A narrow figure can be read on a phone, and two of them stand side by side on a page. `names` are what queries are
+    called, in place of their text.
     """
     size = _NARROW if narrow else _WIDE
     if isinstance(found, Decisions):
@@ -81,9 +84,9 @@ def forest(found: BoundTable | Decisions, title: str | None = None, narrow: bool
     else:
         answers, threshold = _first(found), None
         looks = _undecided(answers)
-    names = [name_of(query, size.letters) for query in answers.queries]
+    called = [name_of(query, size.letters) for query in (names or answers.queries)[: len(answers)]]
     beside = {"lower to upper": ends_text(answers), **({} if threshold is None else rows_text(answers))}
-    return _drawn(_Rows(answers, looks, names, beside, threshold, size), title or found.caption)
+    return _drawn(_Rows(answers, looks, called, beside, threshold, size), title or found.caption)
 
 
 def ranking(found: Ranking, threshold: float | None = None, title: str | None = None, cautious: bool = False) -> Figure:

@@ -11,6 +11,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from pnsight._palette import BLACK, GREY
 from pnsight._typing import FloatArray
+from pnsight.data.labels import Labels
 from pnsight.data.schema import OPEN, Schema
 from pnsight.data.study import Study
 from pnsight.diagnostics.support import ENOUGH_ROWS
@@ -30,7 +31,7 @@ def support_map(study: Study, title: str | None = None) -> Figure:
 
     The darker the more; hatched where there are fewer than the `ENOUGH_ROWS` that speak for themselves.
     """
-    levels, texts = _levels(study.schema)
+    levels, texts = _levels(study.schema, study.labels)
     side = min(9.0, 2.2 + 0.36 * len(levels))
     figure, (axes,) = canvas(side + 1.4, side)
     if levels:
@@ -46,10 +47,11 @@ def support_map(study: Study, title: str | None = None) -> Figure:
     return figure
 
 
-def _levels(schema: Schema) -> tuple[list[tuple[int, int]], list[str]]:
+def _levels(schema: Schema, labels: Labels) -> tuple[list[tuple[int, int]], list[str]]:
     """Covariate and level of each row and column of the map, and what it is called."""
     found = [(j, level) for j, levels in enumerate(schema.shape) for level in range(levels)][:MOST_LEVELS]
-    texts = [f"{schema.names[j]}={schema.covariates[j].levels[level]}" for j, level in found]
+    named = [(schema.names[j], schema.covariates[j].levels[level]) for j, level in found]
+    texts = [f"{labels.column(name)}={labels.value(name, level)}" for name, level in named]
     return found, [shortened(text, 24) for text in texts]
 
 

@@ -275,7 +275,8 @@ def _doubt(asked: ReportRequest, group: Answer) -> Doubt:
     found = ask(asked.model, group.query, asked.threshold, asked.cautious, asked.estimand)
     columns = found.columns()
     heads = ("covariate", "changes", "treat", "not", "uncertain")
-    rows = zip(*(columns[head] for head in heads), strict=True)
+    called = [asked.model.study.labels.column(name) for name in columns["covariate"]]
+    rows = zip(called, *(columns[head] for head in heads[1:]), strict=True)
     worth_asking = tuple(question for row in rows if (question := Question(*row)).changes)
     return Doubt(group, str(found.advice), worth_asking[:MOST_QUESTIONS])
 
@@ -336,6 +337,6 @@ def _answers(asked: ReportRequest, table: BoundTable, share: FloatArray, thresho
         decisions = {name: [str(word) for word in getattr(found, name)] for name in decisions}
     columns = table.columns({"share": plain_numbers(share), **decisions})
     rows = zip(*columns.values(), strict=True)
-    codes = encode(asked.model.schema, list(table.queries))
+    codes, labels = encode(asked.model.schema, list(table.queries)), asked.model.study.labels
     named = zip((dict(zip(columns, row, strict=True)) for row in rows), codes, strict=True)
-    return tuple(Answer(name=decode(asked.model.schema, query).words, **row) for row, query in named)
+    return tuple(Answer(name=labels.words(decode(asked.model.schema, query).fixed), **row) for row, query in named)

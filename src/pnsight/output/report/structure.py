@@ -149,4 +149,9 @@ def _choice(asked: ReportRequest, codes: Codes, found: ArmDecisions, row: int) -
         for arm, table in found.answers.items()
     )
     decision = str(found.decision[row]).removeprefix("arm:")
-    return ArmChoice(decode(asked.model.schema, codes[row]).words, decision, found.between[row], bounds)
+    return ArmChoice(
+        asked.model.study.labels.words(decode(asked.model.schema, codes[row]).fixed),
+        decision,
+        found.between[row],
+        bounds,
+    )

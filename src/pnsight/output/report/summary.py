@@ -10,6 +10,7 @@ from pnsight._progress import Progress, no_progress
 from pnsight._text import in_utf8
 from pnsight._typing import FloatArray
 from pnsight._version import __version__
+from pnsight.data.labels import Labels
 from pnsight.data.schema import Covariate
 from pnsight.data.study import Study
 from pnsight.decisions import answering_model
@@ -183,11 +184,11 @@ def _data(study: Study) -> Data:
         experimental_rows=float(rows[0]),
         observational_rows=None if study.observational is None else float(rows[1]),
         profiles=len(study.profiles),
-        treatment=study.treatment,
-        treated=study.treated,
-        outcome=study.outcome,
-        success=study.success,
-        covariates=tuple(map(_described, study.schema.covariates)),
+        treatment=study.labels.column(study.treatment),
+        treated=study.labels.value(study.treatment, study.treated),
+        outcome=study.labels.column(study.outcome),
+        success=study.labels.value(study.outcome, study.success),
+        covariates=tuple(_described(covariate, study.labels) for covariate in study.schema.covariates),
         dropped={str(reason): rows for reason, rows in study.dropped.items()},
         ignored=study.ignored,
         notes=tuple(map(str, study.notes)),
@@ -199,8 +200,9 @@ def _sum(counts: FloatArray | None) -> float:
     return 0.0 if counts is None else float(counts.sum())
 
 
-def _described(covariate: Covariate) -> Described:
-    return Described(covariate.name, covariate.levels, covariate.edges, covariate.rare_levels)
+def _described(covariate: Covariate, labels: Labels) -> Described:
+    levels = tuple(labels.value(covariate.name, level) for level in covariate.levels)
+    return Described(labels.column(covariate.name), levels, covariate.edges, covariate.rare_levels)
 
 
 def _from_the_experiment(model: Model, not_used: bool) -> tuple[str, ...]:

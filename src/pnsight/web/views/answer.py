@@ -151,11 +151,11 @@ def _reason(found: Decisions, quantity: str) -> str:
 
 def _known(explorer: Explorer, state: State) -> list[Known]:
     places = [place for place, code in enumerate(state.query) if code != OPEN]
-    covariates = explorer.schema.covariates
+    covariates, labels = explorer.schema.covariates, explorer.model.study.labels
     return [
         Known(
-            covariates[place].name,
-            covariates[place].levels[state.query[place]],
+            labels.column(covariates[place].name),
+            labels.value(covariates[place].name, covariates[place].levels[state.query[place]]),
             explorer.reader.write(state.knowing(place, OPEN)),
         )
         for place in places

@@ -87,7 +87,7 @@ def _group(
         **{name: count_text(numbers[name]) for name in _ROWS},
     }
     return Group(
-        described(explorer.schema, state),
+        described(explorer.schema, explorer.model.study.labels, state),
         explorer.reader.write(state),
         sign,
         rare,

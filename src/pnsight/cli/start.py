@@ -1,0 +1,305 @@
+"""`pnsight start`: from two tables of one's own to the commands that read them, and to a first answer."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import pnsight
+from pnsight._text import count_text, format_table
+from pnsight.cli.output import put_data, say
+from pnsight.cli.shown_command import typed
+from pnsight.cli.table_options import (
+    ClusterOption,
+    CovariatesOption,
+    ExcludeOption,
+    ExperimentalArgument,
+    LabelsOption,
+    ObservationalArgument,
+    SuccessOption,
+    SurveyWeightOption,
+    TreatedOption,
+)
+from pnsight.data.reading.propose import ProposedReading, propose_reading
+from pnsight.errors import PnsightError, TableError, join_names
+from pnsight.estimands.quantities import PNS
+from pnsight.output.naming import named
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a person gave to `start`; every field but the tables may still be open."""
+
+    experimental: str
+    observational: str | None
+    treatment: str | None
+    outcome: str | None
+    treated: str | None
+    success: str | None
+    covariates: list[str] | None
+    exclude: list[str]
+    survey_weight: str | None
+    cluster: str | None
+    labels: Path | None
+
+    def propose(self) -> ProposedReading:
+        """What is understood of the tables."""
+        return propose_reading(
+            self.experimental,
+            self.observational,
+            treatment=self.treatment,
+            outcome=self.outcome,
+            treated=self.treated,
+            success=self.success,
+            covariates=self.covariates,
+            exclude=self.exclude,
+            other_roles=[name for name in (self.survey_weight, self.cluster) if name is not None],
+        )
+
+    @property
+    def tables(self) -> list[str]:
+        """The tables that are given."""
+        return [self.experimental, *([] if self.observational is None else [self.observational])]
+
+    def commands(self, found: ProposedReading, model: Path) -> list[list[str]]:
+        """The commands that check the tables, fit a model and ask it about everyone."""
+        more = {"--survey-weight": self.survey_weight, "--cluster": self.cluster, "--labels": self.labels}
+        given = [word for option, value in more.items() if value is not None for word in (option, str(value))]
+        reading = [*self.tables, *found.options(), *given]
+        return [["check", *reading], ["fit", *reading, "--out", str(model)], ["query", str(model)]]
+
+
+def start(
+    context: typer.Context,
+    experimental: ExperimentalArgument,
+    observational: ObservationalArgument = None,
+    *,
+    treatment: Annotated[
+        str | None, typer.Option("--treatment", help="Column that says who was treated; by default it is looked for.")
+    ] = None,
+    outcome: Annotated[
+        str | None, typer.Option("--outcome", help="Column that says who responded; by default it is looked for.")
+    ] = None,
+    treated: TreatedOption = None,
+    success: SuccessOption = None,
+    covariates: CovariatesOption = None,
+    exclude: ExcludeOption = None,
+    survey_weight: SurveyWeightOption = None,
+    cluster: ClusterOption = None,
+    labels: LabelsOption = None,
+    out: Annotated[Path, typer.Option("--out", help="Folder for the model.")] = Path("model"),
+    script: Annotated[
+        Path | None, typer.Option("--script", help="File to write the commands to, as a shell script.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Accept what is proposed, and ask nothing.")] = False,
+    run: Annotated[
+        bool | None,
+        typer.Option("--run/--no-run", help="Run the commands, or show them only; by default asked on a terminal."),
+    ] = None,
+) -> None:
+    """Begin with two tables of your own: see what they hold, confirm it, and get the commands and a first answer."""
+    split = pnsight.queries.query.split_names
+    asked = Asked(
+        experimental,
+        observational,
+        treatment,
+        outcome,
+        treated,
+        success,
+        None if covariates is None else split(covariates),
+        split(exclude or ""),
+        survey_weight,
+        cluster,
+        labels,
+    )
+    found = asked.propose()
+    terminal = sys.stdin.isatty() and not yes
+    if terminal:
+        asked, found = _confirmed(asked, found)
+    else:
+        print(_understood(asked, found), flush=True)
+        _check_complete(asked, found, yes)
+    commands = asked.commands(found, out)
+    _show(commands, script)
+    if run if run is not None else terminal and typer.confirm("\nRun them now?", default=True, err=True):
+        _run(context, commands, out)
+
+
+# --- what was understood -----------------------------------------------------------------------------------
+
+
+def _understood(asked: Asked, found: ProposedReading) -> str:
+    """A table of all columns and what becomes of each, and what the trial says if that is right."""
+    names = [*filter(None, (found.treatment, found.outcome)), *found.used, *found.exclude]
+    columns = [found.columns[name] for name in dict.fromkeys(names)]
+    gaps = [count_text(sum(column.missing.values())) if any(column.missing.values()) else "" for column in columns]
+    table = {
+        "column": [column.name for column in columns],
+        "used as": [_use(column.name, found) for column in columns],
+        "values (rows)": [column.described() for column in columns],
+        **({"missing": gaps} if any(gaps) else {}),
+    }
+    lines = [format_table(table), *_others(asked), *_effect(asked, found)]
+    return "\n".join(["", *lines, ""])
+
+
+def _use(name: str, found: ProposedReading) -> str:
+    if name == found.treatment:
+        return f"treatment: {found.treated or '?'} is treated"
+    if name == found.outcome:
+        return f"outcome: {found.success or '?'} is success"
+    if name in found.exclude:
+        return f"left out: {found.exclude[name]}"
+    bands = found.bands.get(name)
+    if bands is None:
+        return "covariate"
+    return f"covariate, in {bands} bands" if bands.isdecimal() else f"covariate, in bands {bands}"
+
+
+def _others(asked: Asked) -> list[str]:
+    return [
+        f"{name}: {what}"
+        for name, what in ((asked.survey_weight, "survey weight"), (asked.cluster, "cluster"))
+        if name is not None
+    ]
+
+
+def _effect(asked: Asked, found: ProposedReading) -> list[str]:
+    """How often the trial's arms succeed, which tells whether the values mean what they are taken for."""
+    if found.unknown:
+        return []
+    study = pnsight.read_study(
+        asked.experimental,
+        treatment=found.treatment or "",
+        outcome=found.outcome,
+        treated=found.treated,
+        success=found.success,
+        covariates=[],
+    )
+    (y_x, n_x, y_x0, n_x0), success = study.experimental[0], f"{found.outcome}={found.success}"
+    return [
+        f"\nIn {asked.experimental} {success} for {y_x / (y_x + n_x):.0%} of those with "
+        f"{found.treatment}={found.treated}, and for {y_x0 / (y_x0 + n_x0):.0%} of the others.",
+        "Covariates must say how people were before the treatment; leave out what came after it.",
+    ]
+
+
+# --- asking -------------------------------------------------------------------------------------------------
+
+
+def _confirmed(asked: Asked, found: ProposedReading) -> tuple[Asked, ProposedReading]:
+    """Ask for what could not be found, show what is understood, and let it be changed until it is right."""
+    while True:
+        for option, values in found.unknown.items():
+            name = option.removeprefix("--")
+            asked, found = _answered(asked, name, values, None)
+            break  # what is still unknown depends on the answer
+        else:
+            say(_understood(asked, found))
+            if typer.confirm("Is that right?", default=True, err=True):
+                return asked, found
+            for name, values in (("treatment", found.two_valued()), ("outcome", found.two_valued())):
+                asked, found = _answered(asked, name, values, getattr(found, name))
+            for name, column in (("treated", found.treatment), ("success", found.outcome)):
+                asked, found = _answered(asked, name, list(found.columns[column or ""].values), getattr(found, name))
+            asked, found = _asked_columns(asked, found)
+
+
+_QUESTIONS = {
+    "treatment": "Which column says who was treated?",
+    "outcome": "Which column says who responded?",
+    "treated": "Which value means treated?",
+    "success": "Which value means success?",
+}
+
+
+def _answered(asked: Asked, name: str, values: Sequence[str], default: str | None) -> tuple[Asked, ProposedReading]:
+    """Ask until the answer is one that the tables know."""
+    forgotten = {"treatment": {"treated": None}, "outcome": {"success": None}}.get(name, {})
+
+    def ask(text: str) -> tuple[Asked, ProposedReading]:
+        changed: dict[str, Any] = {name: text, **(forgotten if text != default else {})}
+        new = replace(asked, **changed)
+        return new, new.propose()
+
+    return _until_known(f"{_QUESTIONS[name]} ({join_names(values)})", default, ask)
+
+
+def _asked_columns(asked: Asked, found: ProposedReading) -> tuple[Asked, ProposedReading]:
+    def ask(text: str) -> tuple[Asked, ProposedReading]:
+        new = replace(asked, covariates=None if text == "all" else pnsight.queries.query.split_names(text))
+        return new, new.propose()
+
+    return _until_known("Which columns describe people, comma-separated?", ",".join(found.used), ask)
+
+
+def _until_known(
+    question: str, default: str | None, ask: Callable[[str], tuple[Asked, ProposedReading]]
+) -> tuple[Asked, ProposedReading]:
+    while True:
+        try:
+            return ask(typer.prompt(question, default=default, err=True))
+        except PnsightError as error:
+            say(str(error))
+
+
+def _check_complete(asked: Asked, found: ProposedReading, yes: bool) -> None:
+    """Without a terminal nothing can be asked: what is not given must be proposed, and the proposal accepted."""
+    missing = [f"{option} ({join_names(values)})" for option, values in found.unknown.items()]
+    if missing:
+        raise TableError(
+            f"nothing tells what {' and '.join(option.removeprefix('--') for option in found.unknown)} should be, and "
+            f"there is no terminal to ask on; give {' and '.join(missing)}."
+        )
+    given = {"--treatment": asked.treatment, "--outcome": asked.outcome}
+    for option, known, value in (
+        ("--treated", found.treated, asked.treated),
+        ("--success", found.success, asked.success),
+    ):
+        if option in found.options():
+            given[option] = value if known == value else None
+    proposed = dict(zip(found.options()[::2], found.options()[1::2], strict=True))
+    left = [typed([option, proposed[option]]).partition(" ")[2] for option, value in given.items() if value is None]
+    if left and not yes:
+        raise TableError(
+            "the table above is proposed, and there is no terminal to confirm it on; give --yes to accept it, or say "
+            f"what is meant: {' '.join(left)}."
+        )
+
+
+# --- commands -----------------------------------------------------------------------------------------------
+
+
+def _show(commands: Sequence[Sequence[str]], script: Path | None) -> None:
+    lines = [typed(words) for words in commands]
+    print("\n".join(lines), flush=True)
+    if script is not None:
+        put_data(
+            "\n".join(["#!/bin/sh", "# The tables checked, fitted and asked about everyone.", "set -e", *lines, ""]),
+            script,
+        )
+        say(f"written to {script}")
+
+
+def _run(context: typer.Context, commands: Sequence[Sequence[str]], model: Path) -> None:
+    """Run the commands as they are shown; tables that are not usable end it."""
+    program: Any = context.find_root().command
+    for words in commands:
+        say(f"\n$ {typed(words)}")
+        code = program.main(list(words), standalone_mode=False)
+        if code:
+            say("The tables are not usable as they are, so nothing was fitted; see what is said above.")
+            raise typer.Exit(code)
+    fitted = pnsight.load(model)
+    answer, estimand = fitted.bounds(""), pnsight.Estimand.parse(PNS.name)
+    if answer.status[0] == "ok":
+        sentence = named(PNS, fitted.study, estimand).sentence(float(answer.lower[0]), float(answer.upper[0]))
+        print(f"\n{sentence}")
+    print("\nNext, in a browser, or as a report to send:")
+    print(typed(["serve", str(model), "--open"]))
+    print(typed(["report", str(model), "--out", "report.html"]))
