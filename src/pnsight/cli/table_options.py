@@ -73,6 +73,15 @@ BandsOption: TypeAlias = Annotated[
         "equally many rows. May be repeated.",
     ),
 ]
+NumericOption: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--numeric",
+        metavar="auto|none|COLUMN,COLUMN,...",
+        help="Columns that are left as numbers: auto takes those with more than 20 distinct numbers that --bands does "
+        "not cut. A column of dates or times that is named becomes days.",
+    ),
+]
 MergeRareOption: TypeAlias = Annotated[
     int | None,
     typer.Option("--merge-rare", help="Levels with fewer rows become one level, other.", callback=within(1)),
@@ -192,6 +201,7 @@ def read_tables(
     *,
     covariates: str | None,
     bands: list[str] | None,
+    numeric: str,
     missing: Missing,
     structure: StructureOptions,
     **options: Any,
@@ -203,6 +213,7 @@ def read_tables(
             observational,
             covariates=None if covariates is None else pnsight.queries.query.split_names(covariates),
             bands=_bands(bands or []),
+            numeric=_numeric(numeric),
             missing=missing.value,
             progress=progress,
             **structure.arguments(),
@@ -216,6 +227,11 @@ def read_tables(
     if study.ignored:
         say(f"not used, since only one table has them: {join_names(study.ignored)}")
     return study
+
+
+def _numeric(text: str) -> Any:
+    """``auto``, ``none``, or names."""
+    return text if text in ("auto", "none") else pnsight.queries.query.split_names(text) or "none"
 
 
 def cut_at_quantiles(texts: list[str] | None) -> list[str]:

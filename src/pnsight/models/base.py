@@ -191,11 +191,15 @@ class Model(ABC):
         found = self._contradiction()
         marked = np.zeros(len(codes), dtype=bool)
         if found is not None:
-            for group in np.array(found.values.get("codes", ()), dtype=np.int32):
+            for group in self._coded(found.values.get("codes", ())):
                 marked |= lattice.contained(codes, group) | lattice.containing(codes, group)
-            for group in np.array(found.values.get("also", ()), dtype=np.int32):
+            for group in self._coded(found.values.get("also", ())):
                 marked |= lattice.containing(codes, group)
         return marked
+
+    def _coded(self, groups: Any) -> Codes:
+        """Subgroups that were found among levels and groups of numbers, as queries, shape (groups, covariates)."""
+        return self.schema.coded(np.array(groups, dtype=np.int32).reshape(-1, len(self.schema.names)))
 
     def _contradiction(self) -> Note | None:
         return next((one for one in self.warnings if one.kind == "tables_contradict"), None)
@@ -355,7 +359,7 @@ class LawModel(Model):
         lacking = EXOGENOUS not in estimand.assume and not self.study.table_rows[0]
         missing = (Note("no_experiment", severity="warning"),) if lacking else ()
         found = (*self.caveats, *estimand.notes(self.structure), *missing)
-        return (*found, self._tested(estimand).note(codes)) if estimand.assume else found
+        return (*found, self._tested(estimand).note(self.schema.positions(codes))) if estimand.assume else found
 
     def _tested(self, estimand: Estimand) -> AssumptionTest:
         """What the study says about assumptions, found out once for each."""

@@ -89,7 +89,16 @@ def _outcomes_kept(table: str, rows: float, how: str) -> str:
     return f"{count_text(rows)} {table} rows without an outcome are {made}"
 
 
+def _numeric_covariates(covariates: Sequence[str], origins: Mapping[str, str]) -> str:
+    since = "".join(f"; {name} counts days since {origin}" for name, origin in origins.items())
+    return (
+        f"{join_names(covariates)} {'is a number' if len(covariates) == 1 else 'are numbers'} and not cut into "
+        f"bands{since} (--numeric, --bands)"
+    )
+
+
 STUDIES: dict[str, Any] = {
+    "numeric_covariates": _numeric_covariates,
     "outcomes_kept": _outcomes_kept,
     "rows_censored": _rows_censored,
     "remark": "{text}",

@@ -19,6 +19,7 @@ from pnsight.data.reading.engine import Engine
 from pnsight.data.reading.grouped_table import GroupedTable, count_table, keep_raw_labels, weights_as_people
 from pnsight.data.reading.levels import MISSING_CHOICES, Missing, handle_missing, set_levels
 from pnsight.data.reading.numeric_columns import prepare_numbers
+from pnsight.data.reading.numeric_covariates import AUTO, Numeric, numeric_scales, validate_numeric
 from pnsight.data.reading.open_table import Table, open_table
 from pnsight.data.reading.row_codes import RowCodes
 from pnsight.data.reading.time_bands import TimeBands
@@ -40,6 +41,7 @@ def read_study(
     treated: Any = None,
     success: Any = None,
     bands: Bands | None = None,
+    numeric: Numeric = AUTO,
     merge_rare: int | None = None,
     missing: Missing = "error",
     weight: str | None = None,
@@ -75,6 +77,9 @@ def read_study(
         Columns that describe people; by default all other columns that both tables share. An empty list means none.
     bands
         Numeric columns to cut into bands: by name, the edges, or the number of bands with equally many rows.
+    numeric
+        Covariates that are left as numbers: ``"auto"`` for columns of more than 20 distinct numbers that `bands` does
+        not cut, ``"none"``, or names. A column of dates or times that is named becomes days since its earliest day.
     merge_rare
         Levels with fewer rows than this in both tables together become one level, ``other``.
     missing
@@ -145,6 +150,7 @@ def read_study(
         opened, treatment, shown, covariates, weight, assignment, survey_weight, cluster, assigned, time
     )
     asked = validate_bands(bands or {}, roles.covariates)
+    wanted = validate_numeric(numeric, roles.covariates, asked)
     tables, edges = prepare_numbers(opened, roles, asked, declared.horizons)
     grouped = _group_tables(tables, roles, edges, progress)
     if weight_is_people:
@@ -153,7 +159,8 @@ def read_study(
     complete, dropped = handle_missing(grouped, [_blank(codes, table) for table in grouped], missing)
     structure = codes.structure(complete)
     _check_assignment(assignment, structure)
-    schema, labelled = set_levels(complete, edges, merge_rare)
+    numbers = numeric_scales(complete, wanted, asked)
+    schema, labelled = set_levels(complete, edges, merge_rare, numbers)
     counted = _counted(schema, structure, *count_profiles(schema, labelled, codes, structure))
     return replace(
         counted,
@@ -263,6 +270,10 @@ def _coding_notes(tables: Sequence[GroupedTable], roles: ColumnRoles, declared: 
 def _notes(schema: Schema, asked: Mapping[str, int | tuple[float, ...]]) -> list[Note]:
     """What a person should know about how the tables were counted."""
     notes: list[Note] = []
+    if schema.numeric:
+        named = [schema.names[j] for j in schema.numeric]
+        origins = {schema.names[j]: each.origin for j, each in schema.numeric.items() if each.origin}
+        notes.append(Note("numeric_covariates", {"covariates": named, "origins": origins}))
     for covariate in schema.covariates:
         wanted, found = asked.get(covariate.name), len(covariate.edges or ()) - 1
         if isinstance(wanted, int) and found < wanted:

@@ -83,6 +83,14 @@ SMALL_CAPACITY_GRID = (
 """Where there are few rows: networks with less weight decay never predict held-out rows best there."""
 
 
+NUMERIC_CAPACITY_GRID = (
+    CONSTANT,
+    Capacity(2, HIDDEN, 0.3, steps=2000),
+    *(Capacity(0, HIDDEN, decay, steps=2000) for decay in (2.0, 1.0, 0.5, 0.2)),
+)
+"""Where covariates are numbers, nearly every row is a profile of its own, and a step sees only a block of them."""
+
+
 def score_gap(scores: FloatArray, total_weight: float) -> FloatArray:
     """Score gap: how far each capacity is behind the best, for one held-out row.
 
