@@ -122,5 +122,5 @@ class ProfileLookup:
         """Sort keys that only equal profiles share: the index, or the bytes where an index would overflow."""
         if self._schema.countable:
             return profile_index(self._schema, profiles)
-        kind = np.dtype(self._schema.code_type)
+        kind = self._schema.code_type
         return np.ascontiguousarray(profiles, dtype=kind).view(f"S{kind.itemsize * profiles.shape[1]}").ravel()

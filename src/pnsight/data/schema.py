@@ -20,6 +20,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from pnsight.data.number_codes import of_numbers
 from pnsight.data.number_scale import NumberScale
 from pnsight.errors import QueryError, did_you_mean, join_names
 
@@ -296,9 +297,9 @@ class Schema:
         return {j: each.number for j, each in enumerate(self.covariates) if each.number is not None}
 
     @property
-    def code_type(self) -> type[np.int32] | type[np.int64]:
-        """What the codes of queries and profiles are."""
-        return np.int64 if self.numeric else np.int32
+    def code_type(self) -> np.dtype[Any]:
+        """Type of the codes of queries and profiles."""
+        return np.dtype(np.int64 if self.numeric else np.int32)
 
     @cached_property
     def grouped(self) -> Schema:
@@ -437,6 +438,12 @@ class Schema:
         found = np.where(codes[:, covariate] == level, np.float32(1), np.float32(-1))
         numbers = [column for j, each in self.numeric.items() for column in each.inputs(codes[:, j], ranked)]
         return np.column_stack([found, *numbers]).astype(np.float32) if numbers else found
+
+
+def codes_of(queries: Sequence[Sequence[int]]) -> Codes:
+    """Codes of queries, shape (queries, covariates), as wide as they have to be."""
+    wide = np.array(queries, dtype=np.int64)
+    return wide if of_numbers(wide).any() else wide.astype(np.int32)
 
 
 @lru_cache

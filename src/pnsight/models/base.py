@@ -17,7 +17,7 @@ from pnsight.data.law import Law
 from pnsight.data.schema import Codes, Schema
 from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL, Structure
 from pnsight.data.study import Population, Study, validate_population
-from pnsight.errors import ModelError, PnsightError, QueryError
+from pnsight.errors import ModelError, PnsightError, QueryError, join_names
 from pnsight.estimands.assumptions import EXOGENOUS
 from pnsight.estimands.compiled_ratio import Ends
 from pnsight.estimands.confidence import EndNoise
@@ -402,6 +402,17 @@ class LawModel(Model):
     def effective_rows_given(self, codes: Codes, counts: FloatArray, estimand: Estimand) -> FloatArray | None:
         """How many rows each answer is worth in the group of cells that is known least; None where it is not said."""
         return None
+
+
+def refuse_numbers(schema: Schema, name: str) -> None:
+    """Refuse numeric covariates, of a model that counts rows by level."""
+    if schema.numeric:
+        named = [schema.names[j] for j in schema.numeric]
+        are, them = ("is a number", "it") if len(named) == 1 else ("are numbers", "them")
+        raise ModelError(
+            f"a {name} model counts rows by level, and {join_names(named)} {are}; cut {them} into bands with "
+            f"{' '.join(f'--bands {each}=4' for each in named)} (bands=), or fit a response-types model."
+        )
 
 
 def add_intervals(found: BoundTable, noise: EndNoise, codes: Codes, estimand: Estimand) -> BoundTable:

@@ -312,7 +312,7 @@ def _study_in(description: StoredStudy, arrays: dict[str, np.ndarray[Any, Any]])
 def _check_profiles(profiles: np.ndarray[Any, Any], schema: Schema) -> None:
     """Profiles have levels that there are, and single numbers."""
     if profiles.dtype != schema.code_type:
-        raise ValueError(f"profiles are {profiles.dtype}; expected {np.dtype(schema.code_type)}")
+        raise ValueError(f"profiles are {profiles.dtype}; expected {schema.code_type}")
     for j, (covariate, column) in enumerate(zip(schema.covariates, profiles.T, strict=True)):
         if covariate.number is None:
             valid = (column >= 0) & (column < schema.shape[j])

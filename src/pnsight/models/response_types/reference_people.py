@@ -174,7 +174,7 @@ class ReferencePeople(Marginaliser):
 
     def neighbours(self, query: Codes, weights: FloatArray) -> Neighbours:
         """The people near a query (covariates,), moved to it."""
-        return self._cached_neighbours(query.tobytes(), tuple(map(float, weights)))
+        return self._cached_neighbours(query.astype(self.people.dtype).tobytes(), tuple(map(float, weights)))
 
     @cached_property
     def _cached_neighbours(self) -> Callable[[bytes, tuple[float, ...]], Neighbours]:

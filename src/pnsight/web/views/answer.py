@@ -143,7 +143,7 @@ def _known(explorer: Explorer, state: State) -> list[Known]:
     return [
         Known(
             covariates[place].name,
-            covariates[place].levels[state.query[place]],
+            covariates[place].text(state.query[place]),
             explorer.reader.write(state.knowing(place, OPEN)),
         )
         for place in places
