@@ -1,4 +1,4 @@
-"""The scale of a numeric covariate: the numbers seen, their ranks, how people write them, and readable groups of them."""
+"""The scale of a numeric covariate: the numbers seen, their ranks, how they are written, and readable groups."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import datetime
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -72,9 +72,7 @@ class NumberScale:
     missing: bool = False
 
     @classmethod
-    def of(
-        cls, numbers: FloatArray, rows: FloatArray, origin: str | None = None, groups: int = GROUPS
-    ) -> NumberScale:
+    def of(cls, numbers: FloatArray, rows: FloatArray, origin: str | None = None, groups: int = GROUPS) -> NumberScale:
         """The scale of numbers that were seen.
 
         Parameters
@@ -174,6 +172,26 @@ class NumberScale:
         low, high = (np.searchsorted(edges, ends(codes), side="right") for ends in (low_ends, high_ends))
         found = np.where(low == high, low, -1)
         return np.where(np.isinf(low_ends(codes)), len(self.edges) + 1, found)
+
+    def with_groups(self, groups: int) -> NumberScale:
+        """The same numbers in at most so many groups."""
+        return replace(self, edges=_group_edges(np.array(self.knots), self._knot_shares, groups, self.whole))
+
+    @property
+    def readable_ends(self) -> tuple[float, float]:
+        """Numbers with few digits below which, and above which, there are from a hundredth to a twentieth of people."""
+        values, below = np.array(self.knots), np.cumsum(self._knot_shares)
+
+        def number(below_it: float) -> float:
+            return float(values[min(int(np.searchsorted(below, below_it)), len(values) - 1)])
+
+        return _simplest(number(0.01), number(0.05), self.whole), _simplest(number(0.95), number(0.99), self.whole)
+
+    @property
+    def _knot_shares(self) -> FloatArray:
+        """About which share of people each knot stands for, shape (knots,)."""
+        middles = (np.array(self.ranks[1:]) + np.array(self.ranks[:-1])) / 2
+        return np.diff([0.0, *middles, 1.0])
 
     def _below(self, number: float) -> float:
         """The greatest number below another."""

@@ -354,8 +354,13 @@ class Schema:
     def single_character(self) -> bool:
         """Whether queries have a short form: all levels are single characters, and none has another meaning there."""
         levels = [level for covariate in self.covariates for level in covariate.levels]
-        return bool(levels) and not self.numeric and all(
-            len(level) == 1 and not level.isspace() and level not in (*OPEN_SYMBOLS, ",", "=", "\\") for level in levels
+        return (
+            bool(levels)
+            and not self.numeric
+            and all(
+                len(level) == 1 and not level.isspace() and level not in (*OPEN_SYMBOLS, ",", "=", "\\")
+                for level in levels
+            )
         )
 
     def covariate(self, name: str) -> Covariate:

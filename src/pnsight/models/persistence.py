@@ -403,7 +403,9 @@ def _covariate_in(description: StoredCovariate) -> Covariate:
 
 
 def _number_in(stored: StoredNumber, name: str) -> NumberScale:
-    plain: dict[str, Any] = {field: tuple(value) if isinstance(value, list) else value for field, value in dict(stored).items()}
+    plain: dict[str, Any] = {
+        field: tuple(value) if isinstance(value, list) else value for field, value in dict(stored).items()
+    }
     found = NumberScale(**plain)
     for part in (found.knots, found.ranks, found.edges):
         if not all(low < high for low, high in pairwise(part)):

@@ -13,7 +13,6 @@ from functools import cached_property, lru_cache, partial
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import urlencode
 
-
 from pnsight.data.schema import OPEN, Codes, codes_of
 from pnsight.decisions import refuse_threshold
 from pnsight.errors import PnsightError, QueryError, did_you_mean, join_names

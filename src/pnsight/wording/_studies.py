@@ -97,7 +97,23 @@ def _numeric_covariates(covariates: Sequence[str], origins: Mapping[str, str]) -
     )
 
 
+def _numbers_drawn(covariates: Sequence[str], bands: int) -> str:
+    return (
+        f"numbers of {join_names(covariates)} were drawn anew within up to {bands} bands each, from counts none of "
+        "which is small: none is anybody's, and within a band people are taken to be alike"
+    )
+
+
+def _table_sampled(table: str, drawn: float, of: float) -> str:
+    return (
+        f"nearly every row of the {table} table differs from all others: about {count_text(drawn)} of its "
+        f"{count_text(of)} rows ({percent(drawn / of)}) were drawn, always the same ones, and the rest is not used"
+    )
+
+
 STUDIES: dict[str, Any] = {
+    "table_sampled": _table_sampled,
+    "numbers_drawn": _numbers_drawn,
     "numeric_covariates": _numeric_covariates,
     "outcomes_kept": _outcomes_kept,
     "rows_censored": _rows_censored,

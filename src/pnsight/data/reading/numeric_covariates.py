@@ -63,9 +63,7 @@ def validate_numeric(numeric: Numeric, covariates: Sequence[str], bands: Collect
     return named
 
 
-def numeric_scales(
-    tables: Sequence[GroupedTable], numeric: Numeric, bands: Collection[str]
-) -> dict[str, NumberScale]:
+def numeric_scales(tables: Sequence[GroupedTable], numeric: Numeric, bands: Collection[str]) -> dict[str, NumberScale]:
     """Scales of the covariates that are left as numbers.
 
     Parameters

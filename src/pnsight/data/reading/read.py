@@ -30,6 +30,9 @@ from pnsight.data.study import Study
 from pnsight.errors import TableError, join_names
 from pnsight.notes import Note
 
+MOST_ROWS = 500_000
+"""Rows of each table that are drawn where nearly every row differs from all others."""
+
 
 def read_study(
     experimental: Table | None = None,
@@ -58,6 +61,7 @@ def read_study(
     horizons: Sequence[float] | None = None,
     assigned: str | None = None,
     missing_outcome: MissingOutcome = "drop",
+    most_rows: int = MOST_ROWS,
     progress: Progress = no_progress,
 ) -> Study:
     """Count an experimental and an observational table into a `Study`.
@@ -115,6 +119,9 @@ def read_study(
     missing_outcome
         What to do with a row without an outcome: ``"drop"`` leaves it out, ``"set"`` keeps it as one that may have any
         outcome, as others like it have, and ``"worst-case"`` as one that may have any at all, which widens the bounds.
+    most_rows
+        Rows of each table that are drawn where it has more and nearly every row differs from all others, as rows with
+        numbers do. A table in which many rows are alike is counted whole, however long it is.
     progress
         Callback for the progress of the counting, in hundredths of a table.
 
@@ -152,7 +159,9 @@ def read_study(
     asked = validate_bands(bands or {}, roles.covariates)
     wanted = validate_numeric(numeric, roles.covariates, asked)
     tables, edges = prepare_numbers(opened, roles, asked, declared.horizons)
-    grouped = _group_tables(tables, roles, edges, progress)
+    keys = [name for name in roles.covariates if name not in edges]
+    drawn, sampling = _bounded(tables, keys, most_rows)
+    grouped = _group_tables(drawn, roles, edges, progress)
     if weight_is_people:
         grouped = [weights_as_people(table) for table in grouped]
     codes = RowCodes.of(grouped, roles, declared)
@@ -170,6 +179,7 @@ def read_study(
         ignored=roles.ignored,
         notes=(
             *roles.notes,
+            *sampling,
             *_coding_notes(grouped, roles, declared),
             *_kept_notes(complete, codes),
             *_notes(schema, asked),
@@ -236,6 +246,20 @@ def _open_tables(sources: Mapping[str, Table | None], assignment: str | None, as
                 f"{name} is column {column!r} of an experimental table, but none is given; leave one of them out."
             )
     return [open_table(source, role) for role, source in sources.items() if source is not None]
+
+
+def _bounded(tables: Sequence[Engine], keys: Sequence[str], most: int) -> tuple[list[Engine], list[Note]]:
+    """The tables, or a bounded number of their rows where they have too many to count, and what to say of that."""
+    if most < 1:
+        raise TableError(f"most_rows is {most}; expected a number of rows, at least 1.")
+    found: list[Engine] = []
+    notes = []
+    for table in tables:
+        sampled = table.sampled(keys, most) if keys else None
+        found.append(table if sampled is None else sampled[0])
+        if sampled is not None:
+            notes.append(Note("table_sampled", {"table": table.role, "drawn": min(most, sampled[1]), "of": sampled[1]}))
+    return found, notes
 
 
 def _group_tables(

@@ -203,6 +203,10 @@ class SqlEngine:
         band: ColumnElement[Any] = case((number.is_(None), -1), else_=reduce(add, above, _sqlalchemy().literal(0)))
         return band
 
+    def sampled(self, keys: Sequence[str], most: int) -> tuple[SqlEngine, int] | None:
+        """All rows are counted."""
+        return None
+
     def columns(self) -> dict[str, list[Any]]:
         """Fetch the whole table as lists by column name."""
         found = self._fetch(_sqlalchemy().select(*self.source.columns))

@@ -486,7 +486,14 @@ class ResponseTypeModel(LawModel):
 
 def _forget(model: ResponseTypeModel) -> None:
     """Leave out what a copy has cached of the model that it was copied from."""
-    for name in ("_rows_and_residuals", "_effective_rows", "_frequencies", "_alike", "_restricted_to_trial", "_some_people"):
+    for name in (
+        "_rows_and_residuals",
+        "_effective_rows",
+        "_frequencies",
+        "_alike",
+        "_restricted_to_trial",
+        "_some_people",
+    ):
         vars(model).pop(name, None)
 
 
