@@ -261,10 +261,19 @@ class NumberScale:
 
     def _one_sided(self, sign: str, end: float) -> int:
         if sign[0] == ">":
-            return int(pack(end if sign == ">=" else self._above(end), LARGEST))
-        return int(pack(-LARGEST, end if sign == "<=" else self._below(end)))
+            return int(pack(self._from(end) if sign == ">=" else self._above(end), LARGEST))
+        return int(pack(-LARGEST, self._to(end) if sign == "<=" else self._below(end)))
+
+    def _from(self, low: float) -> float:
+        """The low end of a range: of whole numbers, a whole one."""
+        return float(math.ceil(low)) if self.whole else low
+
+    def _to(self, high: float) -> float:
+        """The high end of a range: of whole numbers, a whole one."""
+        return float(math.floor(high)) if self.whole else high
 
     def _range(self, low: float, high: float, text: str) -> int:
+        low, high = self._from(low), self._to(high)
         if np.float32(low) > np.float32(high):
             raise QueryError(f"the range {text!r} is empty; write the lower end first, as in 40..65.")
         return int(pack(low, high))

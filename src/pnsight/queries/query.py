@@ -28,10 +28,6 @@ QueryLike: TypeAlias = Any
 a row, or an integer array of codes (positions of levels, not levels)."""
 
 
-_SIGNED = re.compile(r"(?P<name>[^<>=]+)(?P<level>[<>]=?.*)", re.DOTALL)
-"""A name, and numbers below or above one."""
-
-
 @dataclass(frozen=True)
 class Query:
     """A subpopulation: the covariates it fixes, by name, some of them `numeric`; all others are open."""
@@ -253,11 +249,11 @@ def _both(covariate: Covariate, one: str, other: str) -> str:
 
 def _parse_piece(schema: Schema, piece: str, text: str) -> tuple[str, str]:
     """Name and level of one ``name=level`` of the query `text`; of numbers, with the sign if it is another."""
-    signed = _SIGNED.fullmatch(piece)
-    if signed is not None and schema.numeric:
-        name = unescape(signed["name"]).strip()
-        if name in schema.names and schema.covariate(name).number is not None:
-            return name, signed["level"]
+    for name in sorted((schema.names[j] for j in schema.numeric), key=len, reverse=True):
+        begin = _escape(name)
+        rest = next((text[len(begin) :] for text in (piece, piece.lstrip()) if text.startswith(begin)), "").strip()
+        if rest[:1] in ("<", ">"):
+            return name, rest
     parts = split_unescaped(piece, "=")
     if len(parts) != 2:
         raise QueryError(

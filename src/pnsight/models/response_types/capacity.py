@@ -85,8 +85,7 @@ SMALL_CAPACITY_GRID = (
 
 NUMERIC_CAPACITY_GRID = (
     CONSTANT,
-    Capacity(2, HIDDEN, 0.3, steps=2000),
-    *(Capacity(0, HIDDEN, decay, steps=2000) for decay in (2.0, 1.0, 0.5, 0.2)),
+    *(Capacity(0, HIDDEN, decay, steps=2000) for decay in (2.0, 1.0, 0.7, 0.5, 0.3, 0.2, 0.1, 0.05)),
 )
 """Where covariates are numbers, nearly every row is a profile of its own, and a step sees only a block of them."""
 
