@@ -49,7 +49,8 @@ def test_ranges_that_share_out_everybody_average_to_everybody(model):
     codes = pnsight.queries.query.encode(model.schema, [*parts, ""])
     *shares, whole = found.shares(codes, WEIGHTS)
     *types, everyone = found.types(codes, WEIGHTS)
-    assert np.isclose(sum(shares), 1) and np.isclose(whole, 1)
+    assert np.isclose(sum(shares), 1)
+    assert np.isclose(whole, 1)
     assert np.allclose(np.array(shares) @ np.array(types), everyone, atol=1e-6)
 
 
@@ -57,7 +58,8 @@ def test_a_number_with_others_open_is_averaged_over_people_near_it_and_that_is_s
     answer = model.bounds("age=52")
     (note,) = [one for one in answer.notes if one.kind == "averaged_near"]
     (width,) = note.values["widths"]
-    assert width["covariate"] == "age" and 0 < width["within"] < 15
+    assert width["covariate"] == "age"
+    assert 0 < width["within"] < 15
     neighbours = model.marginaliser_.neighbours(pnsight.queries.query.encode(model.schema, "age=52")[0], WEIGHTS)
     assert np.isclose(neighbours.weights.sum(), 1)
     assert not any(one.kind == "averaged_near" for one in model.bounds("age=40..65").notes)
@@ -68,7 +70,8 @@ def test_answers_are_possible_and_intervals_hold_them(model):
     for quantity in ("pns", "harm", "pn"):
         found = model.bounds(queries, quantity)
         assert (found.status == "ok").all()
-        assert (found.lower_low <= found.lower + 1e-9).all() and (found.upper <= found.upper_high + 1e-9).all()
+        assert (found.lower_low <= found.lower + 1e-9).all()
+        assert (found.upper <= found.upper_high + 1e-9).all()
         assert (found.lower <= found.upper).all()
     estimand = model.estimand()
     value, given = estimand.value(model.structure), estimand.given(model.structure)
@@ -106,9 +109,11 @@ def test_ranking_selecting_asking_and_deciding_go_by_readable_ranges(model):
     ranked = pnsight.rank(model, top=5, least_support=20).columns()
     assert any("age>=" in query for query in ranked["query"])
     chosen = pnsight.select(model, 0.1)
-    assert len(chosen.answers) and chosen.treated.sum() <= 0.1 + 1e-9
+    assert len(chosen.answers)
+    assert chosen.treated.sum() <= 0.1 + 1e-9
     questions = pnsight.ask(model, "sex=f", 0.4)
-    assert "age" in questions.covariate and set(questions.level) >= set(model.schema.covariate("age").levels)
+    assert "age" in questions.covariate
+    assert set(questions.level) >= set(model.schema.covariate("age").levels)
     decided = pnsight.decide(model, ["age=80..90", "age<30"], 0.3)
     assert len(decided.decision) == 2
 
@@ -118,7 +123,8 @@ def test_scores_are_the_answers_of_single_people(model):
     people.loc[0, "age"] = 400
     scored = pnsight.score(model, people)
     direct = model.bounds(people)
-    assert np.allclose(scored["lower"], direct.lower) and np.allclose(scored["upper"], direct.upper)
+    assert np.allclose(scored["lower"], direct.lower)
+    assert np.allclose(scored["upper"], direct.upper)
     assert scored["basis"][0] == "extrapolated"
 
 
@@ -133,7 +139,7 @@ def test_check_compares_groups_of_numbers(model):
     assert found.ok
     trial, registry = tables(600)
     trial = trial[(trial.age < 50) | (trial.x == 1)]
-    assert not pnsight.check(pnsight.read_study(trial, registry, **COLUMNS)).verdicts["balance"].status == "ok"
+    assert pnsight.check(pnsight.read_study(trial, registry, **COLUMNS)).verdicts["balance"].status != "ok"
 
 
 def test_where_nothing_tells_people_apart_random_effects_of_groups_take_over():
@@ -141,7 +147,8 @@ def test_where_nothing_tells_people_apart_random_effects_of_groups_take_over():
     trial, registry = (table.assign(y=rng.integers(0, 2, len(table))) for table in tables(150))
     found = pnsight.ResponseTypeModel(config=QUICK).fit(pnsight.read_study(trial, registry, **COLUMNS))
     answer = found.bounds(["", "age=52", "age=40..65"])
-    assert (answer.lower <= answer.upper).all() and np.isfinite(answer.upper_high).all()
+    assert (answer.lower <= answer.upper).all()
+    assert np.isfinite(answer.upper_high).all()
 
 
 def test_three_arms_and_an_experiment_alone():

@@ -25,12 +25,14 @@ def test_columns_of_many_numbers_are_numbers_and_that_is_said():
     study = read(*tables())
     assert numbers(study) == ["age", "weight"]
     assert any(note.kind == "numeric_covariates" for note in study.notes)
-    assert study.profiles.dtype == np.int64 and study.counts.sum() == 1600
+    assert study.profiles.dtype == np.int64
+    assert study.counts.sum() == 1600
 
 
 def test_bands_win_and_nothing_is_a_number_on_request():
     banded = read(*tables(), bands={"age": [0, 40, 65, 120], "weight": 3})
-    assert not banded.schema.numeric and banded.profiles.dtype == np.int32
+    assert not banded.schema.numeric
+    assert banded.profiles.dtype == np.int32
     assert numbers(read(*tables(), bands={"weight": 3})) == ["age"]
     assert numbers(read(*tables(), numeric="none", covariates=["age", "sex"])) == []
     assert numbers(read(*tables(), numeric=["weight"], covariates=["weight", "sex"])) == ["weight"]
@@ -56,7 +58,8 @@ def test_files_and_frames_of_every_kind_give_the_same_study(tmp_path):
         read(pl.from_pandas(trial), pl.from_pandas(registry)),  # type: ignore[arg-type]
     ):
         assert other.schema == first.schema
-        assert np.array_equal(other.profiles, first.profiles) and np.array_equal(other.counts, first.counts)
+        assert np.array_equal(other.profiles, first.profiles)
+        assert np.array_equal(other.counts, first.counts)
 
 
 def test_few_numbers_stay_levels():
@@ -70,14 +73,15 @@ def test_dates_become_days_when_they_are_named():
     trial, registry = (table.assign(visit=days.strftime("%Y-%m-%d")) for table in (trial, registry))
     study = read(trial, registry, numeric=["visit"], covariates=["visit", "sex"])
     (scale,) = study.schema.numeric.values()
-    assert scale.origin == "2023-01-01" and (scale.low, scale.high) == (0, 299)
+    assert scale.origin == "2023-01-01"
+    assert (scale.low, scale.high) == (0, 299)
     assert study.schema.covariates[0].levels[0].startswith("<2023-")
 
 
 def test_a_column_that_numbers_people_is_refused_unless_it_is_named():
     trial, registry = tables(300)
     trial, registry = trial.assign(id=range(300)), registry.assign(id=range(300, 600))
-    with pytest.raises(TableError, match="names people.*--numeric id"):
+    with pytest.raises(TableError, match=r"names people.*--numeric id"):
         read(trial, registry)
     assert "id" in numbers(read(trial, registry, numeric=["id"], covariates=["id", "sex"]))
 
@@ -103,7 +107,8 @@ def test_missing_numbers_are_an_error_dropped_or_a_level():
         read(trial, registry)
     assert read(trial, registry, missing="drop").counts.sum() == 590
     study = read(trial, registry, missing="level")
-    assert study.schema.covariate("weight").levels[-1] == "missing" and study.counts.sum() == 600
+    assert study.schema.covariate("weight").levels[-1] == "missing"
+    assert study.counts.sum() == 600
 
 
 @pytest.mark.parametrize("kind", ["files", "frames"])
@@ -114,7 +119,8 @@ def test_of_long_tables_always_the_same_rows_are_drawn_and_that_is_said(kind, tm
             table.to_parquet(tmp_path / f"{name}.parquet")
         trial, registry = tmp_path / "trial.parquet", tmp_path / "registry.parquet"
     first, second = (read(trial, registry, most_rows=1000) for _ in range(2))
-    assert np.array_equal(first.profiles, second.profiles) and np.array_equal(first.counts, second.counts)
+    assert np.array_equal(first.profiles, second.profiles)
+    assert np.array_equal(first.counts, second.counts)
     assert all(abs(rows - 1000) < 200 for rows in first.table_rows)
     assert [note.values["of"] for note in first.notes if note.kind == "table_sampled"] == [4000, 4000]
 

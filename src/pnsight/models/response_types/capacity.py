@@ -90,6 +90,10 @@ NUMERIC_CAPACITY_GRID = (
 """Where covariates are numbers, nearly every row is a profile of its own, and a step sees only a block of them."""
 
 
+CODING_CAPACITY = Capacity(0, HIDDEN, 0.3, steps=1000)
+"""Network that numbers are shown to standardised and by rank, to see which of the two serves it better."""
+
+
 def score_gap(scores: FloatArray, total_weight: float) -> FloatArray:
     """Score gap: how far each capacity is behind the best, for one held-out row.
 

@@ -10,7 +10,7 @@ import numpy as np
 from pnsight.errors import ModelError
 from pnsight.models.response_types.capacity import (
     CAPACITY_GRID,
-    HIDDEN,
+    CODING_CAPACITY,
     NUMERIC_CAPACITY_GRID,
     SHORT_CAPACITY_GRID,
     SMALL_CAPACITY_GRID,
@@ -232,7 +232,7 @@ class NumericConfig:
 
     effort: Effort = Effort(NUMERIC_CAPACITY_GRID, folds=2, networks=6, simulations=6)
     training: TrainingConfig = TrainingConfig(block=1024)
-    coding_capacity: Capacity = Capacity(0, HIDDEN, 0.3, steps=1000)
+    coding_capacity: Capacity = CODING_CAPACITY
     max_people: int = 100_000
     error_people: int = 2048
 
