@@ -22,7 +22,7 @@ from pnsight.errors import QueryError
 
 _MOST_BANDS, _LEAST_BANDS = 4, 2
 
-_ROOM = 2.0
+_ROOM = 4.0
 """People whom a band should have on average in each cell, as a multiple of the limit."""
 
 _SEED = 19

@@ -199,7 +199,7 @@ def _one_more_known(schema: Schema, query: Codes) -> tuple[Codes, list[int]]:
     unknown = [(j, each.level_codes.tolist()) for j, each in enumerate(schema.covariates) if query[0, j] == OPEN]
     places = [j for j, codes in unknown for _ in codes]
     levels = [code for _, codes in unknown for code in codes]
-    more = np.tile(query, (len(places), 1))
+    more = np.tile(query.astype(schema.code_type), (len(places), 1))
     more[np.arange(len(places)), places] = levels
     return more, places
 
