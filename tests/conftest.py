@@ -61,6 +61,8 @@ SLOW_PLACES = (
     "models/test_shrinkage.py",
     "models/test_suppression.py",
     "models/test_training.py",
+    "numbers/test_numeric_models.py",
+    "numbers/test_reading_numbers.py",
     "planning",
     "reading/test_bands.py",
     "test_examples.py",

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from pnsight.models.response_types.capacity import CONSTANT, Capacity
-from pnsight.models.response_types.config import Effort, LatentClassConfig, ResponseTypeConfig
+from pnsight.models.response_types.config import Effort, LatentClassConfig, NumericConfig, ResponseTypeConfig
 
 EFFORT = Effort((CONSTANT, Capacity(2, 8, 0.05, 300)), networks=3, simulations=4)
 
-QUICK = ResponseTypeConfig(effort=EFFORT, effort_if_few=EFFORT, latent_classes=LatentClassConfig(classes=(1, 2, 4)))
+_SMALL = Capacity(0, 8, 0.5, 200)
+NUMERIC = NumericConfig(
+    effort=Effort((CONSTANT, _SMALL), folds=2, networks=2, simulations=2), coding_capacity=_SMALL, error_people=256
+)
+
+QUICK = ResponseTypeConfig(
+    effort=EFFORT, effort_if_few=EFFORT, latent_classes=LatentClassConfig(classes=(1, 2, 4)), numeric=NUMERIC
+)
 """Two capacities, few networks, few simulated studies and few latent classes."""

@@ -94,6 +94,15 @@ LabelsOption: TypeAlias = Annotated[
         "people.",
     ),
 ]
+NumericOption: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--numeric",
+        metavar="auto|none|COLUMN,COLUMN,...",
+        help="Columns that are left as numbers: auto takes those with more than 20 distinct numbers that --bands does "
+        "not cut. A column of dates or times that is named becomes days.",
+    ),
+]
 MergeRareOption: TypeAlias = Annotated[
     int | None,
     typer.Option("--merge-rare", help="Levels with fewer rows become one level, other.", callback=within(1)),
@@ -214,6 +223,7 @@ def read_tables(
     covariates: str | None,
     exclude: str | None,
     bands: list[str] | None,
+    numeric: str,
     missing: Missing,
     labels: Path | None,
     structure: StructureOptions,
@@ -233,6 +243,7 @@ def read_tables(
             covariates=None if covariates is None else pnsight.queries.query.split_names(covariates),
             exclude=pnsight.queries.query.split_names(exclude or ""),
             bands=_bands(bands or []),
+            numeric=_numeric(numeric),
             missing=missing.value,
             progress=progress,
             **structure.arguments(),
@@ -302,6 +313,11 @@ def _labelled(study: pnsight.Study, words: Labels) -> pnsight.Study:
 
 def _shown(study: pnsight.Study) -> tuple[str, str]:
     return study.treatment, study.outcome
+
+
+def _numeric(text: str) -> Any:
+    """``auto``, ``none``, or names."""
+    return text if text in ("auto", "none") else pnsight.queries.query.split_names(text) or "none"
 
 
 def cut_at_quantiles(texts: list[str] | None) -> list[str]:

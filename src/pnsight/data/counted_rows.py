@@ -36,6 +36,6 @@ def count_rows(schema: Schema, structure: Structure, profiles: Codes, rows: Mapp
     for table, found in rows.items():
         columns = structure.all_columns_of(table)
         counts[:, columns] = found.counts(len(profiles), len(columns))
-    design = sampling_design(structure, profiles, rows)
+    design = sampling_design(structure, schema.positions(profiles), rows)
     people = plain and all(found.rows_are_people for found in rows.values())
     return Study(schema, profiles, counts, structure, design=design, sampled=None if people else rows)

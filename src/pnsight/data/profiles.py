@@ -29,11 +29,21 @@ def distinct_profiles(schema: Schema, codes: Codes) -> tuple[Codes, npt.NDArray[
     """
     if not schema.shape:
         return codes[:1], np.zeros(len(codes), dtype=np.intp)
-    if schema.n_profiles > np.iinfo(np.int64).max:
-        found, place = np.unique(codes, axis=0, return_inverse=True)
-        return found, place.ravel()
+    if not schema.countable:
+        return _distinct_rows(codes)
     numbers, place = distinct_numbers(profile_index(schema, codes), schema.n_profiles)
     return np.stack(np.unravel_index(numbers, schema.shape), axis=1).astype(np.int32), place
+
+
+def _distinct_rows(codes: Codes) -> tuple[Codes, npt.NDArray[np.intp]]:
+    """The distinct rows in order, and the position of each row among them."""
+    order = np.lexsort(codes.T[::-1])
+    ordered = codes[order]
+    new = np.ones(len(codes), dtype=bool)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    place = np.empty(len(codes), dtype=np.intp)
+    place[order] = np.cumsum(new) - 1
+    return ordered[new], place
 
 
 def distinct_numbers(numbers: npt.NDArray[np.intp], limit: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
@@ -110,6 +120,7 @@ class ProfileLookup:
 
     def _numbers(self, profiles: Codes) -> npt.NDArray[Any]:
         """Sort keys that only equal profiles share: the index, or the bytes where an index would overflow."""
-        if self._schema.n_profiles <= np.iinfo(np.int64).max:
+        if self._schema.countable:
             return profile_index(self._schema, profiles)
-        return np.ascontiguousarray(profiles, dtype=np.int32).view(f"S{4 * profiles.shape[1]}").ravel()
+        kind = self._schema.code_type
+        return np.ascontiguousarray(profiles, dtype=kind).view(f"S{kind.itemsize * profiles.shape[1]}").ravel()

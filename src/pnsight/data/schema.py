@@ -1,7 +1,8 @@
 """Schema: the covariates of a study, their levels, and the codings of profiles and queries.
 
 Inside the package a profile or a query is a row of integer codes, one for each covariate: the position of its level, or
-``OPEN`` (-1) for a covariate that a query leaves open. `pnsight.queries.query` reads and writes queries.
+``OPEN`` (-1) for a covariate that a query leaves open; of a numeric covariate the code of a number or of a range of
+numbers (`pnsight.data.number_codes`). `pnsight.queries.query` reads and writes queries.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from pnsight.data.number_codes import of_numbers
+from pnsight.data.number_scale import NumberScale
 from pnsight.errors import QueryError, did_you_mean, join_names
 
 OPEN = -1
@@ -34,8 +37,8 @@ OPEN_SYMBOL = "X"
 OPEN_SYMBOLS = (OPEN_SYMBOL, "x")
 """What is read as open in the short form."""
 
-Codes: TypeAlias = npt.NDArray[np.int32]
-"""Query or profile codes, shape (rows, covariates)."""
+Codes: TypeAlias = npt.NDArray[np.integer[Any]]
+"""Query or profile codes, shape (rows, covariates); wide enough for numbers where a covariate is numeric."""
 
 # No two neighbours of these patterns match the same characters, so that what is no number is refused in linear time.
 _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
@@ -174,19 +177,36 @@ class Covariate:
     Attributes
     ----------
     name, levels
-        The column and the names of its levels.
+        The column and the names of its levels; of numbers, those of their groups.
     edges
         For a column of numbers that was cut into bands: the edges, of which the outer ones may be infinite. The first
         levels are the bands. An edge belongs to the band above it, the last edge to the last band. Bands of whole
         numbers are called by what they hold, and are found by their edges too: ``0-39`` is also ``0-40``.
     rare_levels
         Rare levels that became the level ``other``.
+    number
+        For a column of numbers that was left uncut: their scale.
     """
 
     name: str
     levels: tuple[str, ...]
     edges: tuple[float, ...] | None = None
     rare_levels: tuple[str, ...] = ()
+    number: NumberScale | None = None
+
+    @classmethod
+    def numeric(cls, name: str, number: NumberScale) -> Covariate:
+        """A covariate of numbers, whose levels are groups of them."""
+        return cls(name, number.group_names, number=number)
+
+    @cached_property
+    def level_codes(self) -> Codes:
+        """The code of each level, or of each group of numbers, shape (levels,)."""
+        return np.arange(len(self.levels), dtype=np.int32) if self.number is None else self.number.group_codes
+
+    def text(self, code: int) -> str:
+        """The level, number or range that has a code, as people write it."""
+        return self.levels[code] if self.number is None else self.number.text(code)
 
     @cached_property
     def _code_of(self) -> dict[str, int]:
@@ -207,12 +227,13 @@ class Covariate:
         Parameters
         ----------
         value
-            A level, a number if the covariate has bands, or a missing value.
+            A level, a number if the covariate has bands or is numeric, a range if it is numeric, or a missing value.
 
         Returns
         -------
         int
-            The position of the level, or of the band that holds the number; ``OPEN`` for a missing value.
+            The position of the level, or of the band that holds the number, or the code of the number or range;
+            ``OPEN`` for a missing value.
 
         Raises
         ------
@@ -237,8 +258,10 @@ class Covariate:
         int or None
             The code; None where `code` would refuse the value.
         """
-        if isinstance(value, str) and value in self._code_of:
+        if self.number is None and isinstance(value, str) and value in self._code_of:
             return self._code_of[value]
+        if self.number is not None:
+            return OPEN if label(value) is None else self.number.code(value)
         text = label(value)
         if text is None:
             return OPEN
@@ -248,6 +271,13 @@ class Covariate:
 
     def _refusal(self, text: str) -> str:
         """Why a value has no code."""
+        if self.number is not None:
+            low, high = self.number.number_text(self.number.low), self.number.number_text(self.number.high)
+            kind = "a number" if self.number.origin is None else "a date"
+            return (
+                f"covariate {self.name!r} cannot be {text!r}: it is {kind}, seen from {low} to {high}; give {kind}, or "
+                f"a range such as {self.name}={low}..{high}, {self.name}>={low} or {self.name}<{high}."
+            )
         if self.edges is not None and is_number(text):
             low, high = _float_label(self.edges[0]), _float_label(self.edges[-1])
             return (
@@ -297,12 +327,61 @@ class Schema:
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
-        """Number of levels of each covariate."""
+        """Number of levels of each covariate; of numbers, of their groups."""
         return tuple(len(covariate.levels) for covariate in self.covariates)
 
     @cached_property
+    def numeric(self) -> dict[int, NumberScale]:
+        """By position, the scales of the numeric covariates."""
+        return {j: each.number for j, each in enumerate(self.covariates) if each.number is not None}
+
+    @property
+    def code_type(self) -> np.dtype[Any]:
+        """Type of the codes of queries and profiles."""
+        return np.dtype(np.int64 if self.numeric else np.int32)
+
+    @cached_property
+    def grouped(self) -> Schema:
+        """The same covariates with groups of numbers as plain levels."""
+        if not self.numeric:
+            return self
+        return Schema(tuple(Covariate(e.name, e.levels) if e.number is not None else e for e in self.covariates))
+
+    def positions(self, codes: Codes) -> npt.NDArray[np.int32]:
+        """Codes with the group of each number in its place, as `grouped` has them.
+
+        A range within one group has the position of the group. Open stays open, and so becomes a range that reaches
+        over several groups.
+        """
+        if not self.numeric:
+            return codes.astype(np.int32, copy=False)
+        found = np.where(codes == OPEN, OPEN, 0).astype(np.int32)
+        for j in range(codes.shape[1]):
+            if j in self.numeric:
+                fixed = codes[:, j] != OPEN
+                found[fixed, j] = self.numeric[j].group_of(codes[fixed, j])
+            else:
+                found[:, j] = codes[:, j]
+        return found
+
+    def coded(self, positions: Codes) -> Codes:
+        """Codes of queries that `grouped` has: groups of numbers become ranges."""
+        if not self.numeric:
+            return positions
+        found = positions.astype(np.int64)
+        for j, number in self.numeric.items():
+            fixed = positions[:, j] != OPEN
+            found[fixed, j] = number.group_codes[positions[fixed, j]]
+        return found
+
+    @property
+    def countable(self) -> bool:
+        """Whether profiles can be numbered: no covariate is numeric, and there are not too many."""
+        return not self.numeric and self.n_profiles <= np.iinfo(np.int64).max
+
+    @cached_property
     def n_profiles(self) -> int:
-        """Number of profiles: queries that fix every covariate."""
+        """Number of profiles: queries that fix every covariate, numbers to a group."""
         return math.prod(self.shape)
 
     @cached_property
@@ -314,8 +393,13 @@ class Schema:
     def single_character(self) -> bool:
         """Whether queries have a short form: all levels are single characters, and none has another meaning there."""
         levels = [level for covariate in self.covariates for level in covariate.levels]
-        return bool(levels) and all(
-            len(level) == 1 and not level.isspace() and level not in (*OPEN_SYMBOLS, ",", "=", "\\") for level in levels
+        return (
+            bool(levels)
+            and not self.numeric
+            and all(
+                len(level) == 1 and not level.isspace() and level not in (*OPEN_SYMBOLS, ",", "=", "\\")
+                for level in levels
+            )
         )
 
     def covariate(self, name: str) -> Covariate:
@@ -358,7 +442,7 @@ class Schema:
         raise QueryError(f"no covariate is called {name!r}; {known}" + did_you_mean(name, self.names))
 
     def one_hot(self, codes: Codes) -> npt.NDArray[np.float32]:
-        """One-hot coding of queries: an indicator of each level and, last, of being open.
+        """One-hot coding of queries: an indicator of each level, or group of numbers, and, last, of being open.
 
         Parameters
         ----------
@@ -370,27 +454,40 @@ class Schema:
         array of float32, shape (queries, sum over covariates of levels + 1)
             Zeros and ones; the columns of a covariate add up to one.
         """
+        codes = self.positions(codes)
         blocks = [
             np.eye(levels + 1, dtype=np.float32)[codes[:, j]]  # OPEN is -1: the last channel
             for j, levels in enumerate(self.shape)
         ]
         return np.concatenate([np.empty((len(codes), 0), dtype=np.float32), *blocks], axis=1)
 
-    def effect_coding(self, codes: Codes) -> npt.NDArray[np.float32]:
-        """Effect coding of profiles: +1 for the level that a profile has, -1 for the others.
+    def effect_coding(self, codes: Codes, ranked: bool = False) -> npt.NDArray[np.float32]:
+        """Effect coding of profiles: +1 for the level that a profile has, -1 for the others; numbers as inputs.
 
         Parameters
         ----------
         codes : shape (profiles, covariates)
             Codes of profiles, none of them open.
+        ranked
+            Whether numbers are replaced by their ranks.
 
         Returns
         -------
         array of float32, shape (profiles, columns)
-            One column for a covariate of two levels, one for each level if there are more, none if there is only one.
+            One column for a covariate of two levels, one for each level if there are more, none if there is only one;
+            after these, what `NumberScale.inputs` gives for each numeric covariate.
         """
-        covariate, level = _coded_levels(self.shape)
-        return np.where(codes[:, covariate] == level, np.float32(1), np.float32(-1))
+        sizes = tuple(0 if j in self.numeric else size for j, size in enumerate(self.shape))
+        covariate, level = _coded_levels(sizes)
+        found = np.where(codes[:, covariate] == level, np.float32(1), np.float32(-1))
+        numbers = [column for j, each in self.numeric.items() for column in each.inputs(codes[:, j], ranked)]
+        return np.column_stack([found, *numbers]).astype(np.float32) if numbers else found
+
+
+def codes_of(queries: Sequence[Sequence[int]]) -> Codes:
+    """Codes of queries, shape (queries, covariates), as wide as they have to be."""
+    wide = np.array(queries, dtype=np.int64)
+    return wide if of_numbers(wide).any() else wide.astype(np.int32)
 
 
 @lru_cache

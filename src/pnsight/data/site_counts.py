@@ -95,6 +95,12 @@ def site_counts(study: Study, site: str = "") -> SiteCounts:
     if len(tables) != 1:
         some = "both are" if tables else "nothing is left in either, as all counts are small"
         raise TableError(f"a file of counts is of one table, but {some}; count each by itself, with fewer covariates.")
+    if study.schema.numeric:
+        named = join_names(study.schema.names[j] for j in study.schema.numeric)
+        raise TableError(
+            f"{named}: there are too many numbers to count people by; cut them into bands at edges that all sites share, "
+            "as in --bands age=0,40,65,120 (bands=)."
+        )
     if study.sampled is not None or study.design is not None:
         raise TableError("these counts are weighted, and a site hands on numbers of people; leave the weights out.")
     (table,) = tables

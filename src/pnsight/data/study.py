@@ -15,7 +15,8 @@ from pnsight._typing import FloatArray
 from pnsight.data.attrition import TableAttrition
 from pnsight.data.coarsened import PRIOR_ROWS, coarsened_shares, effective_counts
 from pnsight.data.labels import NO_LABELS, Labels
-from pnsight.data.sampled_rows import SampledRows
+from pnsight.data.profiles import distinct_profiles
+from pnsight.data.sampled_rows import SampledRows, sum_by
 from pnsight.data.sampling import SamplingDesign
 from pnsight.data.schema import Codes, Schema
 from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL, Structure
@@ -311,6 +312,18 @@ class Study:
         counted = _in_columns(kept, structure)
         return replace(self, counts=counted, structure=structure, design=design, sampled=sampled, sites=())
 
+    @cached_property
+    def grouped(self) -> Study:
+        """The same rows with numbers in groups, for what counts rows by level; the study itself without numbers."""
+        if not self.schema.numeric:
+            return self
+        schema = self.schema.grouped
+        profiles, place = distinct_profiles(schema, self.schema.positions(self.profiles))
+        counts = np.stack([sum_by(place, column, len(profiles)) for column in self.counts.T], axis=1)
+        design = None if self.design is None else self.design.without_folds()
+        sampled = self.sampled and {name: rows.with_profiles(place) for name, rows in self.sampled.items()}
+        return replace(self, schema=schema, profiles=profiles, counts=counts, design=design, sampled=sampled)
+
     def drop_empty_profiles(self) -> Study:
         """The same study without profiles that have no row."""
         some = np.asarray(self.counts.any(axis=1))
@@ -345,7 +358,9 @@ class Study:
         """What the study is, by name, in words."""
         experimental, observational = (count_text(self.rows_of(table).sum()) for table in (EXPERIMENTAL, OBSERVATIONAL))
         described = self.structure.description
-        covariates = [f"{one.name} ({len(one.levels)})" for one in self.schema.covariates]
+        covariates = [
+            f"{one.name} ({len(one.levels) if one.number is None else 'number'})" for one in self.schema.covariates
+        ]
         left_out = [f"{count_text(rows)} {reason}" for reason, rows in self.dropped.items()]
         found = {
             "experimental rows": experimental,

@@ -17,6 +17,7 @@ from pnsight._typing import BoolArray, FloatArray, IndexArray
 from pnsight.data.arms_and_outcomes import MISSING
 from pnsight.data.attrition import TableAttrition
 from pnsight.data.counted_rows import count_rows
+from pnsight.data.protected_numbers import in_protected_bands, with_drawn_numbers
 from pnsight.data.sampled_rows import INDEPENDENT, SampledRows, row_weights
 from pnsight.data.schema import OTHER, Codes, Covariate, Schema
 from pnsight.data.small_cells import withheld_profiles
@@ -62,6 +63,8 @@ def suppress_study(study: Study, min_cell: int) -> Study:
         _check_not_raised(study.withheld, min_cell)
         return study
     _check_whole_rows(study)
+    if study.schema.numeric:
+        return _suppress_numbers(study, min_cell)
     if study.design is not None and study.sampled is None:
         raise QueryError(
             "how many people are behind the weighted counts of this study is not known, so small ones cannot be "
@@ -87,6 +90,20 @@ def suppress_study(study: Study, min_cell: int) -> Study:
         withheld=_record(people, hidden, min_cell),
         sampled=None,
     ).with_labels(study.labels)
+
+
+def _suppress_numbers(study: Study, min_cell: int) -> Study:
+    """The same with numbers in bands, and then new numbers for the people of each band that is left."""
+    banded = in_protected_bands(study, min_cell)
+    left = suppress_study(banded.grouped, min_cell)
+    named = [banded.schema.names[j] for j in banded.schema.numeric]
+    if not left.counts.any():
+        return left
+    drawn = with_drawn_numbers(left, banded.schema)
+    note = Note(
+        "numbers_drawn", {"covariates": named, "bands": max(banded.schema.shape[j] for j in banded.schema.numeric)}
+    )
+    return replace(left, schema=drawn.schema, profiles=drawn.profiles, counts=drawn.counts, notes=(*left.notes, note))
 
 
 def _check_limit(min_cell: int) -> None:

@@ -117,7 +117,7 @@ class Scorer:
         self._forget()
 
     def _forget(self) -> None:
-        nobody = np.empty((0, len(self.model.schema.names)), dtype=np.int32)
+        nobody = np.empty((0, len(self.model.schema.names)), dtype=self.model.schema.code_type)
         self._keys = _keys(nobody, self.model.schema.shape)
         self._answers = self._answer(nobody)
         self.schema = self._answers.schema.append(pa.field(PROBLEM, pa.string()))
@@ -226,6 +226,8 @@ def _keys(codes: Codes, shape: tuple[int, ...]) -> npt.NDArray[Any]:
     sizes = np.array(shape, dtype=np.int64) + 1  # one more for open
     if not len(sizes):
         return np.zeros(len(codes), dtype=np.int64)
+    if codes.dtype == np.int64:  # numbers, which no shape describes
+        return np.ascontiguousarray(codes).view(f"V{8 * codes.shape[1]}").ravel()
     if np.log2(sizes).sum() < 62:
         return np.asarray(np.ravel_multi_index(tuple((codes + 1).T), tuple(sizes)), dtype=np.int64)
     return np.ascontiguousarray(codes + 1, dtype=">i4").view(f"V{4 * codes.shape[1]}").ravel()

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pnsight._tabular import Tabular
 from pnsight._typing import FloatArray
-from pnsight.data.schema import OPEN, Codes
+from pnsight.data.schema import OPEN, Codes, Schema
 from pnsight.decisions.contradictions import answering_model
 from pnsight.decisions.rule import NONE, NOT, TREAT, UNCERTAIN, Decisions, decided
 from pnsight.errors import QueryError
@@ -151,11 +151,11 @@ def ask_beyond(
     extrapolate: bool = False,
 ) -> Questions:
     """The same where the answer to the query itself, given as codes of shape (1, covariates), is known already."""
-    more, open_places = _one_more_known(model.schema.shape, codes)
+    more, open_places = _one_more_known(model.schema, codes)
     after = decided(model.bounds(more, estimand), threshold, cautious, extrapolate)
     shares = answering_model(model, estimand).shares(more, estimand.population)
     covariates = [model.schema.covariates[j] for j in open_places]
-    levels = [covariate.levels[row[j]] for covariate, row, j in zip(covariates, more, open_places, strict=True)]
+    levels = [covariate.text(int(row[j])) for covariate, row, j in zip(covariates, more, open_places, strict=True)]
     return Questions(
         decided(answer, threshold, cautious, extrapolate),
         after,
@@ -194,11 +194,12 @@ def _one(model: Model, query: QueryLike) -> Codes:
     return codes
 
 
-def _one_more_known(shape: tuple[int, ...], query: Codes) -> tuple[Codes, list[int]]:
-    """The query with each level of each open covariate, and which covariate that is."""
-    places = [j for j, levels in enumerate(shape) if query[0, j] == OPEN for _ in range(levels)]
-    levels = [level for j, levels in enumerate(shape) if query[0, j] == OPEN for level in range(levels)]
-    more = np.tile(query, (len(places), 1))
+def _one_more_known(schema: Schema, query: Codes) -> tuple[Codes, list[int]]:
+    """The query with each level, or group of numbers, of each open covariate, and which covariate that is."""
+    unknown = [(j, each.level_codes.tolist()) for j, each in enumerate(schema.covariates) if query[0, j] == OPEN]
+    places = [j for j, codes in unknown for _ in codes]
+    levels = [code for _, codes in unknown for code in codes]
+    more = np.tile(query.astype(schema.code_type), (len(places), 1))
     more[np.arange(len(places)), places] = levels
     return more, places
 

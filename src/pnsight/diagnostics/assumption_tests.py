@@ -182,7 +182,7 @@ def assumptions_of(study: Study, assume: AssumeLike, possible: BoolArray | None 
     -------
     what the study says about them
     """
-    names = read_assumptions(assume)
+    names, study = read_assumptions(assume), study.grouped
     if possible is None:
         inequalities = implied(names, study.observational is None)
     else:

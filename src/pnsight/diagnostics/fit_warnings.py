@@ -26,6 +26,7 @@ def study_warnings(study: Study) -> tuple[Note, ...]:
     outcomes that are missing unevenly or often; people whom the experiment hardly covers, with their share; and few
     clusters. Empty where nothing is wrong
     """
+    study = study.grouped
     parts = (missing_outcomes_of(study), overlap_of(study), sampling_of(study))
     return (*_disagreement(study), *(note for part in parts if part is not None for note in part.notes))
 
@@ -66,7 +67,7 @@ def fit_warnings(study: Study, pools_rows: bool) -> tuple[Note, ...]:
     `study_warnings`, and a note of kind ``rows_pooled`` where the model adds up rows that should not be
     """
     found = study_warnings(study)
-    concerns = pooling_concerns(study) if pools_rows else []
+    concerns = pooling_concerns(study.grouped) if pools_rows else []
     if not concerns:
         return found
     # to the digits that are shown: a model that is handed on keeps this

@@ -190,6 +190,7 @@ def check(study: Study) -> Check:
     -------
     all parts; print it for a report
     """
+    study = study.grouped
     return Check(
         support=support_of(study),
         balance=balance_of(study),

@@ -17,7 +17,7 @@ from pnsight.data.law import Law
 from pnsight.data.schema import Codes, Schema
 from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL, Structure
 from pnsight.data.study import Population, Study, validate_population
-from pnsight.errors import ModelError, PnsightError, QueryError
+from pnsight.errors import ModelError, PnsightError, QueryError, join_names
 from pnsight.estimands.assumptions import EXOGENOUS
 from pnsight.estimands.compiled_ratio import Ends
 from pnsight.estimands.confidence import EndNoise
@@ -225,8 +225,11 @@ class Model(ABC):
             from pnsight.diagnostics.compatibility import contradicted_beyond  # loads SciPy
 
             return contradicted_beyond(self.study, estimand.relaxations(self.structure))
-        explaining, others = (np.array(values.get(name, ()), dtype=np.int32) for name in ("codes", "also"))
-        return explaining, others
+        return self._coded(values.get("codes", ())), self._coded(values.get("also", ()))
+
+    def _coded(self, groups: Any) -> Codes:
+        """Subgroups that were found among levels and groups of numbers, as queries, shape (groups, covariates)."""
+        return self.schema.coded(np.array(groups, dtype=np.int32).reshape(-1, len(self.schema.names)))
 
     def _contradiction(self) -> Note | None:
         return next((one for one in self.warnings if one.kind == "tables_contradict"), None)
@@ -399,7 +402,7 @@ class LawModel(Model):
         """
         plain = tuple(name for name in estimand.assume if name not in estimand.graded)
         if plain and not estimand.is_relaxed:
-            yield self._tested(replace(estimand, assume=plain)).note(codes)
+            yield self._tested(replace(estimand, assume=plain)).note(self.schema.positions(codes))
         if estimand.graded or (plain and estimand.is_relaxed):
             yield self._limits_tested(
                 codes, estimand if estimand.is_relaxed else replace(estimand, assume=estimand.graded)
@@ -464,6 +467,17 @@ class LawModel(Model):
     def effective_rows_given(self, codes: Codes, counts: FloatArray, estimand: Estimand) -> FloatArray | None:
         """How many rows each answer is worth in the group of cells that is known least; None where it is not said."""
         return None
+
+
+def refuse_numbers(schema: Schema, name: str) -> None:
+    """Refuse numeric covariates, of a model that counts rows by level."""
+    if schema.numeric:
+        named = [schema.names[j] for j in schema.numeric]
+        are, them = ("is a number", "it") if len(named) == 1 else ("are numbers", "them")
+        raise ModelError(
+            f"a {name} model counts rows by level, and {join_names(named)} {are}; cut {them} into bands with "
+            f"{' '.join(f'--bands {each}=4' for each in named)} (bands=), or fit a response-types model."
+        )
 
 
 def add_intervals(found: BoundTable, noise: EndNoise, codes: Codes, estimand: Estimand) -> BoundTable:

@@ -21,6 +21,8 @@ from pnsight._locks import locked
 from pnsight._version import __version__
 from pnsight.data.attrition import LevelAttrition, TableAttrition
 from pnsight.data.labels import NO_LABELS, Labels
+from pnsight.data.number_codes import is_range, of_numbers
+from pnsight.data.number_scale import NumberScale
 from pnsight.data.sampling import SamplingDesign, TableSampling
 from pnsight.data.schema import Covariate, Schema
 from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL, Description, Structure
@@ -38,6 +40,7 @@ from pnsight.models.stored import (
     StoredDesign,
     StoredModel,
     StoredNote,
+    StoredNumber,
     StoredStructure,
     StoredStudy,
     parse,
@@ -285,8 +288,7 @@ def _study_in(description: StoredStudy, arrays: dict[str, np.ndarray[Any, Any]])
     )
     if profiles.shape != (len(profiles), len(schema.names)) or counts.shape != (len(profiles), structure.n_columns):
         raise ValueError(f"arrays of shape {profiles.shape} and {counts.shape} do not fit the covariates")
-    if not ((profiles >= 0) & (profiles < schema.shape)).all():
-        raise ValueError("the profiles have levels that the covariates have not")
+    _check_profiles(profiles, schema)
     if profiles.dtype.kind != "i" or counts.dtype.kind != "f":
         raise ValueError(f"profiles are {profiles.dtype} and counts {counts.dtype}; expected whole numbers and numbers")
     if not (np.isfinite(counts) & (counts >= 0)).all():
@@ -309,6 +311,19 @@ def _study_in(description: StoredStudy, arrays: dict[str, np.ndarray[Any, Any]])
         sampled=rows_in(arrays, structure, len(profiles)),
         labels=NO_LABELS if description.labels is None else Labels(**dict(description.labels)),
     )
+
+
+def _check_profiles(profiles: np.ndarray[Any, Any], schema: Schema) -> None:
+    """Profiles have levels that there are, and single numbers."""
+    if profiles.dtype != schema.code_type:
+        raise ValueError(f"profiles are {profiles.dtype}; expected {schema.code_type}")
+    for j, (covariate, column) in enumerate(zip(schema.covariates, profiles.T, strict=True)):
+        if covariate.number is None:
+            valid = (column >= 0) & (column < schema.shape[j])
+        else:
+            valid = of_numbers(column) & ~is_range(column)
+        if not valid.all():
+            raise ValueError("the profiles have levels that the covariates have not")
 
 
 def _structure_in(stored: StoredStructure | None) -> Structure:
@@ -377,11 +392,15 @@ def _covariate_out(covariate: Covariate) -> dict[str, Any]:
         description["edges"] = [edge if math.isfinite(edge) else None for edge in covariate.edges]
     if covariate.rare_levels:
         description["merged"] = list(covariate.rare_levels)
+    if covariate.number is not None:
+        description["number"] = asdict(covariate.number)
     return description
 
 
 def _covariate_in(description: StoredCovariate) -> Covariate:
     name, levels = description.name, tuple(description.levels)
+    if description.number is not None:
+        return Covariate.numeric(name, _number_in(description.number, name))
     if not levels or len(set(levels)) < len(levels):
         raise ValueError(f"covariate {name!r} has the levels {list(levels)}; expected one or more, each once")
     edges = None if description.edges is None else _edges_in(description.edges)
@@ -390,6 +409,19 @@ def _covariate_in(description: StoredCovariate) -> Covariate:
     ):
         raise ValueError(f"covariate {name!r} has the edges {list(edges)}; expected rising numbers around its levels")
     return Covariate(name, levels, edges, tuple(description.merged))
+
+
+def _number_in(stored: StoredNumber, name: str) -> NumberScale:
+    plain: dict[str, Any] = {
+        field: tuple(value) if isinstance(value, list) else value for field, value in dict(stored).items()
+    }
+    found = NumberScale(**plain)
+    for part in (found.knots, found.ranks, found.edges):
+        if not all(low < high for low, high in pairwise(part)):
+            raise ValueError(f"covariate {name!r} has a scale that does not rise: {list(part)}")
+    if len(found.knots) != len(found.ranks) or not found.knots or not found.scale > 0:
+        raise ValueError(f"covariate {name!r} has {len(found.knots)} knots, {len(found.ranks)} ranks; expected as many")
+    return found
 
 
 def _edges_in(edges: list[float | None]) -> tuple[float, ...]:

@@ -20,7 +20,7 @@ from pnsight.estimands.confidence import EndNoise, LawNoise
 from pnsight.estimands.estimand import Estimand, validate_fitted_quantity
 from pnsight.estimands.resolve import ROUNDING
 from pnsight.estimands.sampling_error import CellCovariance, SamplingError
-from pnsight.models.base import Capabilities, LawModel
+from pnsight.models.base import Capabilities, LawModel, refuse_numbers
 from pnsight.models.profile_noise import ProfileNoise
 from pnsight.notes import Note
 from pnsight.queries import lattice
@@ -63,6 +63,7 @@ class PlugIn(LawModel):
     def fit(self, study: Study, progress: Progress = no_progress) -> Self:
         """Keep the study; there is nothing else to learn."""
         self.validate_parameters()
+        refuse_numbers(study.schema, self.name)
         self.study_ = study
         self.libraries = {}
         return self

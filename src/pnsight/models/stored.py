@@ -38,6 +38,21 @@ _EXPECTED = {
 _ANY_NUMBER = "a whole number or a number"
 
 
+class StoredNumber(BaseModel):
+    """The scale of a numeric covariate."""
+
+    model_config = _STRICT
+
+    knots: list[float]
+    ranks: list[float]
+    centre: float
+    scale: float
+    edges: list[float]
+    whole: bool
+    origin: str | None
+    missing: bool
+
+
 class StoredCovariate(BaseModel):
     """A covariate of `model.json`; an edge that is infinite is null, since JSON has no infinity."""
 
@@ -47,6 +62,7 @@ class StoredCovariate(BaseModel):
     levels: list[str]
     edges: list[float | None] | None = None
     merged: list[str] = []
+    number: StoredNumber | None = None
 
 
 class StoredSuppression(BaseModel):

@@ -17,6 +17,8 @@ import numpy.typing as npt
 
 from pnsight._text import large_number
 from pnsight._typing import FloatArray
+from pnsight.data.number_codes import covers, is_range
+from pnsight.data.profiles import ProfileLookup
 from pnsight.data.schema import OPEN, OPEN_SYMBOL, Codes, Schema
 from pnsight.errors import LimitError
 
@@ -40,7 +42,7 @@ _PASS_COST = 4000
 
 
 def all_profiles(schema: Schema) -> Codes:
-    """Enumerate all profiles.
+    """Enumerate all profiles; numbers are in groups.
 
     Parameters
     ----------
@@ -57,7 +59,7 @@ def all_profiles(schema: Schema) -> Codes:
     LimitError
         If there are more than `MAX_QUERIES`.
     """
-    return _grid(schema, schema.shape)
+    return schema.coded(_grid(schema, schema.shape))
 
 
 def all_queries(schema: Schema) -> Codes:
@@ -80,7 +82,7 @@ def all_queries(schema: Schema) -> Codes:
     """
     codes = _grid(schema, tuple(levels + 1 for levels in schema.shape))
     codes[codes == np.array(schema.shape, dtype=np.int32)] = OPEN
-    return codes
+    return schema.coded(codes)
 
 
 SPACES = {"exact": all_profiles, "mask": all_queries}
@@ -103,7 +105,7 @@ def profile_and_parents(profile: str) -> list[str]:
     return [profile, *(profile[:j] + OPEN_SYMBOL + profile[j + 1 :] for j in range(len(profile)))]
 
 
-def query_and_parents(query: npt.NDArray[np.int32]) -> Codes:
+def query_and_parents(query: Codes) -> Codes:
     """List a query and its parents.
 
     Parameters
@@ -151,7 +153,7 @@ def queries_fixing_at_most(schema: Schema, max_fixed: int) -> Codes:
             block = np.full((len(levels), width), OPEN, dtype=np.int32)
             block[:, list(places)] = levels
             rows.append(block)
-    return np.concatenate(rows)
+    return schema.coded(np.concatenate(rows))
 
 
 def n_queries_fixing_at_most(schema: Schema, max_fixed: int) -> int:
@@ -200,7 +202,7 @@ def roll_up(schema: Schema, profiles: Codes, values: FloatArray) -> FloatArray:
         If there are more than `MAX_QUERIES` queries.
     """
     _check_size(schema, schema.n_queries)
-    width = values.shape[1]
+    width, profiles = values.shape[1], schema.positions(profiles)
     if not schema.shape:
         return np.asarray(values.sum(axis=0, keepdims=True))
     cube = np.zeros((*(levels + 1 for levels in schema.shape), width))
@@ -237,7 +239,28 @@ def sum_over(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray
         return np.asarray(values[some].sum(axis=0, keepdims=True))
     if len(some) < len(profiles):
         profiles, values = profiles[some], values[some]
+    if schema.numeric:
+        return _sum_of_numbers(schema, queries, profiles, values)
     return _sum_cheapest(schema, queries, profiles, values)
+
+
+def _sum_of_numbers(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray) -> FloatArray:
+    """Sums where covariates are numbers: groups are summed as levels are, single people found, and the rest matched."""
+    positions = schema.positions(queries)
+    grouped = (schema.coded(positions) == queries).all(axis=1)
+    single = ~(queries == OPEN).any(axis=1)
+    for j in schema.numeric:
+        single &= ~is_range(queries[:, j])
+    rest = ~(grouped | single)
+    sums = np.zeros((len(queries), values.shape[1]))
+    if grouped.any():
+        sums[grouped] = _sum_cheapest(schema.grouped, positions[grouped], schema.positions(profiles), values)
+    if single.any():
+        place = ProfileLookup(schema, profiles).find(queries[single])
+        sums[single] = np.where((place >= 0)[:, None], values[place], 0.0) if len(values) else 0.0
+    if rest.any():
+        sums[rest] = _sum_by_matching(queries[rest], profiles, values)
+    return sums
 
 
 def _sum_cheapest(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray) -> FloatArray:
@@ -275,7 +298,7 @@ def _sum_by_pattern(
     return sums
 
 
-def _mixed_radix(digits: Sequence[npt.NDArray[np.int32]], sizes: Sequence[int], length: int) -> npt.NDArray[np.intp]:
+def _mixed_radix(digits: Sequence[Codes], sizes: Sequence[int], length: int) -> npt.NDArray[np.intp]:
     """The numbers that have these digits, the last of which varies fastest, shape (length,)."""
     found = np.zeros(length, dtype=np.intp)
     for digit, size in zip(digits, sizes, strict=True):
@@ -336,15 +359,15 @@ def _sum_by_matching(queries: Codes, profiles: Codes, values: FloatArray) -> Flo
     return sums
 
 
-def _common_restriction(queries: Codes) -> npt.NDArray[np.int32]:
+def _common_restriction(queries: Codes) -> Codes:
     """The query that fixes what all of these fix to the same level: profiles outside it match none of them."""
     if not len(queries):
         return np.full(queries.shape[1], OPEN, dtype=np.int32)
     alike = (queries == queries[0]).all(axis=0)
-    return np.where(alike, queries[0], np.int32(OPEN))
+    return np.where(alike, queries[0], queries.dtype.type(OPEN))
 
 
-def matching_profiles(profiles: Codes, query: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:
+def matching_profiles(profiles: Codes, query: Codes) -> npt.NDArray[np.intp]:
     """Find the profiles that match a query.
 
     Parameters
@@ -362,9 +385,9 @@ def matching_profiles(profiles: Codes, query: npt.NDArray[np.int32]) -> npt.NDAr
     fixed = np.flatnonzero(query != OPEN)
     if not len(fixed):
         return np.arange(len(profiles))
-    rows = np.flatnonzero(profiles[:, fixed[0]] == query[fixed[0]])
+    rows = np.flatnonzero(covers(query[fixed[0]], profiles[:, fixed[0]]))
     for j in fixed[1:]:
-        rows = rows[profiles[rows, j] == query[j]]
+        rows = rows[covers(query[j], profiles[rows, j])]
     return rows
 
 
@@ -397,14 +420,14 @@ def membership_matrix(queries: Codes, profiles: Codes) -> FloatArray:
     array of float, shape (queries, profiles)
         One where the profile matches the query, zero elsewhere.
     """
-    covers = np.ones((len(queries), len(profiles)), dtype=bool)
+    matches = np.ones((len(queries), len(profiles)), dtype=bool)
     for asked, present in zip(queries.T, profiles.T, strict=True):
         if (asked != OPEN).any():
-            covers &= (asked[:, None] == OPEN) | (asked[:, None] == present[None, :])
-    return covers.astype(np.float64)
+            matches &= (asked[:, None] == OPEN) | covers(asked[:, None], present[None, :])
+    return matches.astype(np.float64)
 
 
-def contained(queries: Codes, group: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+def contained(queries: Codes, group: Codes) -> npt.NDArray[np.bool_]:
     """Which queries are about people of a group only: they fix all that it fixes, alike.
 
     Parameters
@@ -418,10 +441,10 @@ def contained(queries: Codes, group: npt.NDArray[np.int32]) -> npt.NDArray[np.bo
     -------
     array of bool, shape (queries,)
     """
-    return np.asarray(((queries == group) | (group == OPEN)).all(axis=1))
+    return np.asarray((covers(group, queries) | (group == OPEN)).all(axis=1))
 
 
-def containing(queries: Codes, group: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+def containing(queries: Codes, group: Codes) -> npt.NDArray[np.bool_]:
     """Which queries are about all people of a group, among others: they fix nothing that it does not fix alike.
 
     Parameters
@@ -435,7 +458,7 @@ def containing(queries: Codes, group: npt.NDArray[np.int32]) -> npt.NDArray[np.b
     -------
     array of bool, shape (queries,)
     """
-    return np.asarray(((queries == group) | (queries == OPEN)).all(axis=1))
+    return np.asarray((covers(queries, group) | (queries == OPEN)).all(axis=1))
 
 
 def _query_index(schema: Schema, queries: Codes) -> npt.NDArray[np.intp]:

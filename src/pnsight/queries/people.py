@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pnsight._typing import BoolArray
+from pnsight.data.number_codes import LARGEST, pack
 from pnsight.data.schema import OPEN, Codes, Covariate, Schema, label
 from pnsight.errors import QueryError
 from pnsight.queries.query import encode_value
@@ -73,7 +74,7 @@ class PeopleEncoder:
         EncodedPeople
             Their codes, and what is wrong with those that cannot be read.
         """
-        codes = np.full((rows, len(self.schema.names)), OPEN, dtype=np.int32)
+        codes = np.full((rows, len(self.schema.names)), OPEN, dtype=self.schema.code_type)
         problems: dict[int, list[str]] = {}
         for j, covariate in enumerate(self.schema.covariates):
             if covariate.name in columns:
@@ -85,17 +86,30 @@ class PeopleEncoder:
                 problems.setdefault(int(unknown), ["this model answers only where every covariate is known."])
         return EncodedPeople(codes, {row: " ".join(words) for row, words in problems.items()})
 
-    def _encode_column(self, covariate: Covariate, values: Any) -> tuple[npt.NDArray[np.int32], dict[int, str]]:
+    def _encode_column(self, covariate: Covariate, values: Any) -> tuple[Codes, dict[int, str]]:
         """The code of each value, and what is wrong with those that have none."""
+        if covariate.number is not None and (found := _plain_numbers(values)) is not None:
+            return found, {}
         distinct, place = _distinct(values)
         known = self._known.setdefault(covariate.name, {})
         if len(known) > _MOST_REMEMBERED:
             known.clear()
-        found = [known.get(value) or known.setdefault(value, _code(covariate, value)) for value in distinct]
-        codes = np.array([*(code for code, _ in found), OPEN], dtype=np.int32)[place]
-        wrong = [k for k, (_, words) in enumerate(found) if words]
+        coded = [known.get(value) or known.setdefault(value, _code(covariate, value)) for value in distinct]
+        codes = np.array([*(code for code, _ in coded), OPEN], dtype=self.schema.code_type)[place]
+        wrong = [k for k, (_, words) in enumerate(coded) if words]
         rows = np.flatnonzero(np.isin(place, wrong)) if wrong else ()
-        return codes, {int(row): found[place[row]][1] for row in rows}
+        return codes, {int(row): coded[place[row]][1] for row in rows}
+
+
+def _plain_numbers(values: Any) -> Codes | None:
+    """Codes of a column of finite numbers, open where they are missing; None where it is something else."""
+    if not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
+        return None
+    numbers = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    missing = np.isnan(numbers)
+    if (np.abs(numbers[~missing]) > LARGEST).any():
+        return None
+    return np.where(missing, OPEN, pack(numbers, numbers))
 
 
 def _code(covariate: Covariate, value: Any) -> tuple[int, str]:

@@ -2,7 +2,9 @@
 
 A query fixes some covariates and leaves the rest open. People write it as ``name=level,name=level``, where a backslash
 escapes ``,`` and ``=``, or, if all levels are single characters, as one character for each covariate, such as
-``1101X01110``. Inside the package it is a row of codes, one for each covariate, with ``OPEN`` (-1) for an open one.
+``1101X01110``. A numeric covariate is fixed to a number or to a range: ``age=52``, ``age=40..65`` with both ends,
+``age=40..<65``, ``age>=65``, ``age>65``, ``age<=40``, ``age<40``; two of them for one covariate mean both. Inside the
+package a query is a row of codes, one for each covariate, with ``OPEN`` (-1) for an open one.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight._foreign_text import without_apostrophe
+from pnsight.data.number_codes import of_numbers
 from pnsight.data.schema import OPEN, OPEN_SYMBOL, OPEN_SYMBOLS, Codes, Covariate, Schema
 from pnsight.errors import QueryError, join_names
 
@@ -27,18 +30,33 @@ a row, or an integer array of codes (positions of levels, not levels)."""
 
 @dataclass(frozen=True)
 class Query:
-    """A subpopulation: the covariates it fixes, by name; all others are open."""
+    """A subpopulation: the covariates it fixes, by name, some of them `numeric`; all others are open."""
 
     fixed: Mapping[str, str]
+    numeric: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
         """``name=level,name=level`` with ``,`` ``=`` and backslash escaped; empty for everyone."""
-        return ",".join(f"{_escape(name)}={_escape(level)}" for name, level in self.fixed.items())
+        return ",".join(
+            f"{_escape(name)}{level}" if self._one_sided(name) else f"{_escape(name)}={_escape(level)}"
+            for name, level in self.fixed.items()
+        )
 
     @property
     def words(self) -> str:
         """The subpopulation for a reader: ``name = level, name = level``, or ``everyone``."""
-        return ", ".join(f"{name} = {level}" for name, level in self.fixed.items()) or "everyone"
+        parts = [self._words_of(name, level) for name, level in self.fixed.items()]
+        return ", ".join(parts) or "everyone"
+
+    def _one_sided(self, name: str) -> bool:
+        """Whether a covariate is fixed to the numbers below or above one, which has a sign of its own."""
+        return name in self.numeric and self.fixed[name][0] in "<>"
+
+    def _words_of(self, name: str, level: str) -> str:
+        if self._one_sided(name):
+            sign = level[: 2 if level[1] == "=" else 1]
+            return f"{name} {sign} {level[len(sign) :]}"
+        return f"{name} = {level}"
 
 
 # --- reading queries -----------------------------------------------------------------------------------
@@ -57,7 +75,7 @@ def encode(schema: Schema, queries: QueryLike = None) -> Codes:
     Returns
     -------
     array of int32, shape (queries, covariates)
-        The position of the level that each query fixes, or ``OPEN``.
+        The position of the level, or the code of the number or range, that each query fixes, or ``OPEN``.
 
     Raises
     ------
@@ -95,7 +113,7 @@ def encode_columns(schema: Schema, columns: Mapping[str, Sequence[Any]]) -> Code
     columns = {meant(name, schema.names): values for name, values in columns.items()}
     check_columns(schema, columns)
     rows = len(next(iter(columns.values()), ()))
-    codes = np.full((rows, len(schema.names)), OPEN, dtype=np.int32)
+    codes = np.full((rows, len(schema.names)), OPEN, dtype=schema.code_type)
     for column, values in columns.items():
         if column in schema.names:
             codes[:, schema.names.index(column)] = _encode_column(schema.covariate(column), values)
@@ -151,7 +169,8 @@ def encode_value(covariate: Covariate, value: Any) -> int:
     covariate
         The covariate.
     value
-        A level, a number if it has bands, or what stands for open: nothing, or ``X`` where that is no level.
+        A level, a number if it has bands, a number or range if it is numeric, or what stands for open: nothing, or
+        ``X`` where that is no level.
 
     Returns
     -------
@@ -214,13 +233,27 @@ def _parse(schema: Schema, text: str) -> list[int]:
     fixed: dict[str, str] = {}
     for piece in pieces:
         name, level = _parse_piece(schema, piece, text)
+        if name in fixed and schema.covariate(name).number is not None:
+            level = _both(schema.covariate(name), fixed.pop(name), level)
         if fixed.setdefault(name, level) != level:
             raise QueryError(f"query {text!r} fixes {name!r} to both {fixed[name]!r} and {level!r}; keep one.")
     return _encode_one(schema, fixed)
 
 
+def _both(covariate: Covariate, one: str, other: str) -> str:
+    """What two conditions on a number say together, as one text."""
+    number = covariate.number
+    assert number is not None
+    return number.text(number.both(encode_value(covariate, one), encode_value(covariate, other), covariate.name))
+
+
 def _parse_piece(schema: Schema, piece: str, text: str) -> tuple[str, str]:
-    """Name and level of one ``name=level`` of the query `text`."""
+    """Name and level of one ``name=level`` of the query `text`; of numbers, with the sign if it is another."""
+    for name in sorted((schema.names[j] for j in schema.numeric), key=len, reverse=True):
+        begin = _escape(name)
+        rest = next((text[len(begin) :] for text in (piece, piece.lstrip()) if text.startswith(begin)), "").strip()
+        if rest[:1] in ("<", ">"):
+            return name, rest
     parts = split_unescaped(piece, "=")
     if len(parts) != 2:
         raise QueryError(
@@ -245,22 +278,29 @@ def _parse_short(schema: Schema, text: str) -> list[int]:
 
 
 def _stack(schema: Schema, rows: list[list[int]]) -> Codes:
-    return np.array(rows, dtype=np.int32).reshape(len(rows), len(schema.names))
+    return np.array(rows, dtype=schema.code_type).reshape(len(rows), len(schema.names))
 
 
 def _validate_codes(schema: Schema, codes: npt.NDArray[Any]) -> Codes:
     codes = np.atleast_2d(codes)
     if codes.shape[1] != len(schema.names):
         raise QueryError(f"query codes have {codes.shape[1]} columns, expected {len(schema.names)}, one a covariate.")
-    if codes.size and ((codes < OPEN) | (codes >= np.array(schema.shape, dtype=np.int32))).any():
+    if codes.size and not all(_known(schema.covariates[j], codes[:, j]) for j in range(codes.shape[1])):
         raise QueryError("query codes must be -1 (open) or the position of a level of the covariate.")
-    return codes.astype(np.int32)
+    return codes.astype(schema.code_type)
+
+
+def _known(covariate: Covariate, codes: npt.NDArray[Any]) -> bool:
+    """Whether all codes, shape (queries,), are of the covariate."""
+    if covariate.number is not None:
+        return bool((of_numbers(codes) | (codes == OPEN)).all())
+    return bool(((codes >= OPEN) & (codes < len(covariate.levels))).all())
 
 
 # --- writing queries -----------------------------------------------------------------------------------
 
 
-def decode(schema: Schema, codes: npt.NDArray[np.int32]) -> Query:
+def decode(schema: Schema, codes: Codes) -> Query:
     """Translate one row of codes to a `Query`.
 
     Parameters
@@ -275,8 +315,9 @@ def decode(schema: Schema, codes: npt.NDArray[np.int32]) -> Query:
     Query
         The levels it fixes, by covariate.
     """
-    pairs = zip(schema.covariates, codes, strict=True)
-    return Query({covariate.name: covariate.levels[code] for covariate, code in pairs if code != OPEN})
+    pairs = zip(schema.covariates, codes.tolist(), strict=True)
+    numeric = frozenset(schema.names[j] for j in schema.numeric)
+    return Query({covariate.name: covariate.text(code) for covariate, code in pairs if code != OPEN}, numeric)
 
 
 def format_queries(schema: Schema, codes: Codes) -> list[str]:
@@ -316,7 +357,8 @@ def example_query(schema: Schema) -> str:
     str
         The first levels of the first two covariates, as ``name=level,name=level``.
     """
-    return str(Query({covariate.name: covariate.levels[0] for covariate in schema.covariates[:2]}))
+    first = np.array([[each.level_codes[0] if j < 2 else OPEN for j, each in enumerate(schema.covariates)]])
+    return str(decode(schema, first[0])) if schema.covariates else ""
 
 
 # --- splitting and escaping ----------------------------------------------------------------------------

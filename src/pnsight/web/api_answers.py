@@ -7,6 +7,7 @@ from typing import Any
 
 from pnsight._text import as_records
 from pnsight._version import __version__
+from pnsight.data.schema import Covariate
 from pnsight.decisions import Questions
 from pnsight.decisions import ask as ask_model
 from pnsight.decisions import tip as tip_model
@@ -34,11 +35,23 @@ def model(explorer: Explorer) -> dict[str, Any]:
         "structure": described(model.structure),
         "rows_experimental": experimental,
         "rows_observational": None if study.observational is None else observational,
-        "covariates": [{"name": each.name, "levels": list(each.levels)} for each in study.schema.covariates],
+        "covariates": [
+            {"name": each.name, "levels": list(each.levels), "numbers": _numbers(each)}
+            for each in study.schema.covariates
+        ],
         "warnings": sentences(model.warnings),
         "notes": sentences([*study.notes, *model.caveats]),
         "verdict": explorer.verdict.words,
     }
+
+
+def _numbers(covariate: Covariate) -> dict[str, Any] | None:
+    """What numbers of a covariate were seen; None where it has levels."""
+    number = covariate.number
+    if number is None:
+        return None
+    low, high = (number.number_text(end) for end in (number.low, number.high))
+    return {"low": low, "high": high, "whole": number.whole, "origin": number.origin}
 
 
 def _about(explorer: Explorer, estimand: Estimand, notes: Sequence[Note]) -> dict[str, Any]:

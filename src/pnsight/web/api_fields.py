@@ -286,11 +286,21 @@ class Error(BaseModel):
     error: str
 
 
+class NumberFields(BaseModel):
+    """Numbers of a covariate that were seen, as a query writes them; dates count days since an origin."""
+
+    low: str
+    high: str
+    whole: bool
+    origin: str | None
+
+
 class CovariateFields(BaseModel):
-    """A covariate, and the levels it can have."""
+    """A covariate, and the levels it can have; of numbers, groups of them, and the numbers seen."""
 
     name: str
     levels: list[str]
+    numbers: NumberFields | None
 
 
 class StructureFields(BaseModel):

@@ -88,7 +88,7 @@ def quantities_of(structure: Structure) -> Mapping[str, Quantity]:
 
 def _refusal(model: Model, quantity: Quantity) -> str:
     """Why the model does not answer a quantity; empty if it does."""
-    profile = np.zeros((1, len(model.schema.names)), dtype=np.int32)
+    profile = model.schema.coded(np.zeros((1, len(model.schema.names)), dtype=np.int32))
     try:
         asked = Estimand(quantity, UNIT_PAYOFFS if quantity.has_payoffs else None)
         model.bounds(profile, usual_question(model.structure, asked))

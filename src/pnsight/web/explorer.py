@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pnsight.data.schema import Codes
+from pnsight.data.schema import Codes, codes_of
 from pnsight.decisions import (
     NONE,
     ArmDecisions,
@@ -161,7 +161,7 @@ class Explorer:
         return rank(self.model, top, by, most_candidates=most, quantity=estimand, **limits)
 
     def _answer_afresh(self, query: tuple[int, ...], estimand: Estimand) -> tuple[BoundTable, float]:
-        codes = np.array([query], dtype=np.int32)
+        codes = codes_of([query])
         share = self.answering(estimand).shares(codes, estimand.population)
         return self.model.bounds(codes, estimand), float(share[0])
 

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from pnsight.data.schema import Covariate
 from pnsight.errors import LimitError, PnsightError, TableError
 from pnsight.web.context import Site
 from pnsight.web.explorer import Explorer
@@ -135,5 +136,13 @@ def _example(site: Site) -> str:
     """Two people as one would write them down."""
     covariates = site.explorer.schema.covariates[:3]
     lines = [[covariate.name for covariate in covariates]]
-    lines += [[covariate.levels[k % len(covariate.levels)] for covariate in covariates] for k in (0, 1)]
+    lines += [[_example_value(covariate, k) for covariate in covariates] for k in (0, 1)]
     return "\n".join(",".join(line) for line in lines)
+
+
+def _example_value(covariate: Covariate, person: int) -> str:
+    """A level, or a number that was seen."""
+    if covariate.number is None:
+        return covariate.levels[person % len(covariate.levels)]
+    knots = covariate.number.knots
+    return covariate.number.number_text(knots[(1 + person) * len(knots) // 3])

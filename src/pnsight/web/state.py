@@ -13,9 +13,7 @@ from functools import cached_property, lru_cache, partial
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import urlencode
 
-import numpy as np
-
-from pnsight.data.schema import OPEN, Codes
+from pnsight.data.schema import OPEN, Codes, codes_of
 from pnsight.decisions import refuse_threshold
 from pnsight.errors import PnsightError, QueryError, did_you_mean, join_names
 from pnsight.estimands.contrast import write_contrast
@@ -116,7 +114,7 @@ class State:
     @property
     def codes(self) -> Codes:
         """The query, shape (1, covariates)."""
-        return np.array([self.query], dtype=np.int32)
+        return codes_of([self.query])
 
     def knowing(self, place: int, code: int) -> State:
         """The same with one covariate fixed, or open with `OPEN`."""
@@ -133,10 +131,11 @@ class Reader:
 
     def __init__(self, model: Model) -> None:
         self.model, self.schema, self.usual = model, model.schema, model.quantity
-        self._quoted = [
-            [urlencode({PREFIX + covariate.name: level}) for level in covariate.levels]
-            for covariate in model.schema.covariates
-        ]
+        self._quoted = lru_cache(4096)(
+            lambda place, code: urlencode(
+                {PREFIX + model.schema.names[place]: model.schema.covariates[place].text(code)}
+            )
+        )
         self.usually = usual_question(model.structure, Estimand(find_quantity(model.quantity)))
         self._how = lru_cache(256)(lambda options: urlencode(options.pairs(self.usual)))
 
@@ -160,7 +159,7 @@ class Reader:
 
     def write(self, state: State) -> str:
         """The shortest address of a state, without the path."""
-        people = [levels[code] for levels, code in zip(self._quoted, state.query, strict=True) if code != OPEN]
+        people = [self._quoted(place, code) for place, code in enumerate(state.query) if code != OPEN]
         how = self._how(state.options)
         return "&".join([*people, how] if how else people)
 
@@ -185,7 +184,7 @@ class Reader:
                 problems.append("What comes after that was not read.")
                 break
             found.append(self._query({name: level}, problems))
-        return tuple(max(codes) for codes in zip(*found, strict=True))
+        return tuple(next((code for code in codes if code != OPEN), OPEN) for codes in zip(*found, strict=True))
 
     def _options(self, pairs: Pairs, problems: list[str]) -> Options:
         def usable(read: Callable[[], T], otherwise: T) -> T:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pnsight._text import count_text, percent
+from pnsight.errors import join_names
 from pnsight.wording._diagnostics import contradiction, extent, minimum_detectable
 
 ASSUMPTIONS = {
@@ -223,7 +224,16 @@ def _contradicted_on_page(contradicted: int, of: int) -> str:
     return f"no answer from both tables for {which}: no population fits both"
 
 
+def _averaged_near(widths: Sequence[Mapping[str, Any]]) -> str:
+    near = [f"{one['covariate']} within {one['within']:.3g}" for one in widths]
+    return (
+        "a number with other covariates left open is averaged over people near it, as if they had it: "
+        f"{join_names(near)} of the number asked about"
+    )
+
+
 ANSWERS: dict[str, Any] = {
+    "averaged_near": _averaged_near,
     "contrast": "{treated} against {reference}",
     "horizon": "at the horizon {horizon:g}",
     "time_convention": (

@@ -104,9 +104,34 @@ def _withheld_at_sites(sites: Sequence[Mapping[str, Any]], share: float, wider: 
     )
 
 
+def _numeric_covariates(covariates: Sequence[str], origins: Mapping[str, str]) -> str:
+    since = "".join(f"; {name} counts days since {origin}" for name, origin in origins.items())
+    return (
+        f"{join_names(covariates)} {'is a number' if len(covariates) == 1 else 'are numbers'} and not cut into "
+        f"bands{since} (--numeric, --bands)"
+    )
+
+
+def _numbers_drawn(covariates: Sequence[str], bands: int) -> str:
+    return (
+        f"numbers of {join_names(covariates)} were drawn anew within up to {bands} bands each, from counts none of "
+        "which is small: none is anybody's, and within a band people are taken to be alike"
+    )
+
+
+def _table_sampled(table: str, drawn: float, of: float) -> str:
+    return (
+        f"nearly every row of the {table} table differs from all others: about {count_text(drawn)} of its "
+        f"{count_text(of)} rows ({percent(drawn / of)}) were drawn, always the same ones, and the rest is not used"
+    )
+
+
 STUDIES: dict[str, Any] = {
     "sites_added": _sites_added,
     "withheld_at_sites": _withheld_at_sites,
+    "table_sampled": _table_sampled,
+    "numbers_drawn": _numbers_drawn,
+    "numeric_covariates": _numeric_covariates,
     "outcomes_kept": _outcomes_kept,
     "rows_censored": _rows_censored,
     "remark": "{text}",

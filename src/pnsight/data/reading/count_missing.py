@@ -11,6 +11,7 @@ from pnsight.data.attrition import Arms, LevelAttrition, TableAttrition
 from pnsight.data.design_effect import row_worth
 from pnsight.data.reading.count_profiles import cluster_numbers
 from pnsight.data.reading.grouped_table import GroupedTable
+from pnsight.data.reading.numeric_covariates import level_positions
 from pnsight.data.reading.row_codes import RowCodes
 from pnsight.data.sampled_rows import SampledRows, sum_by
 from pnsight.data.schema import MISSING, OTHER, Covariate, Schema
@@ -81,9 +82,8 @@ def _by_level(
     covariate: Covariate, table: GroupedTable, arm: IndexArray, arms: int, missing: BoolArray
 ) -> LevelAttrition:
     """Rows by level; a level that only rows without an outcome have is none of the study's."""
-    levels = {level: code for code, level in enumerate(covariate.levels)}
-    merged = dict.fromkeys(covariate.rare_levels, levels.get(OTHER, -1))
-    code = table.covariates[covariate.name].rename_labels({None: MISSING}).map_labels({**merged, **levels})
+    merged = dict.fromkeys(covariate.rare_levels, covariate.levels.index(OTHER) if OTHER in covariate.levels else -1)
+    code = level_positions(covariate, table.covariates[covariate.name].rename_labels({None: MISSING}), merged)
     size = len(covariate.levels)
 
     def counted(chosen: BoolArray) -> tuple[Arms, ...]:

@@ -9,6 +9,7 @@ import numpy as np
 from pnsight._typing import FloatArray
 from pnsight.data.profiles import distinct_profiles
 from pnsight.data.reading.grouped_table import GroupedTable
+from pnsight.data.reading.numeric_covariates import level_positions, number_codes
 from pnsight.data.reading.row_codes import RowCodes
 from pnsight.data.sampled_rows import SampledRows, row_weights
 from pnsight.data.schema import Codes, Schema
@@ -83,11 +84,12 @@ def cluster_numbers(tables: Sequence[GroupedTable]) -> dict[str, int]:
 
 
 def _codes(schema: Schema, table: GroupedTable) -> Codes:
-    """Codes of each group's levels, shape (groups, covariates)."""
-    codes = np.zeros((len(table.rows), len(schema.names)), dtype=np.int32)
+    """Codes of each group's levels and numbers, shape (groups, covariates)."""
+    codes = np.zeros((len(table.rows), len(schema.names)), dtype=schema.code_type)
     for j, covariate in enumerate(schema.covariates):
-        order = {level: code for code, level in enumerate(covariate.levels)}
-        codes[:, j] = table.covariates[covariate.name].map_labels(order)
+        column = table.covariates[covariate.name]
+        coded = level_positions if covariate.number is None else number_codes
+        codes[:, j] = coded(covariate, column)
     return codes
 
 

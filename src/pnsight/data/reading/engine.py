@@ -15,6 +15,12 @@ from pnsight.errors import TableError
 MAX_GROUPS = 4_000_000
 """Distinct groups that are fetched from a table; with more of them nearly every row would be its own group."""
 
+PEEKED_ROWS = 20_000
+"""First rows of a table that show whether nearly every row differs from all others."""
+
+MOSTLY_DISTINCT = 0.5
+"""Share of them, counting each combination of values once, from which on a table is drawn from and not counted."""
+
 HISTOGRAM_BINS = 4096
 """Bins that a range of numbers is cut into to find its quantiles."""
 
@@ -215,6 +221,23 @@ class Engine(Protocol):
         GroupByResult
             The rows whose hash comes first (`pnsight.data.reading.row_sample`), with the sums over all of the table's
             rows that are like them; all distinct rows if there are no more than `limit`.
+        """
+
+    def sampled(self, keys: Sequence[str], most: int) -> tuple[Engine, int] | None:
+        """Draw rows of a table in which nearly every row differs from all others, where it has too many of them.
+
+        Parameters
+        ----------
+        keys
+            Columns that tell rows apart.
+        most
+            About how many rows to draw at most.
+
+        Returns
+        -------
+        tuple or None
+            The table of the rows drawn, always the same ones, and how many rows there are in all. None where there are
+            no more than `most`, where many rows are alike, so that counting them is better, or where the engine cannot.
         """
 
     def columns(self) -> dict[str, list[Any]]:

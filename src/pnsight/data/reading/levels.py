@@ -9,6 +9,7 @@ import numpy as np
 
 from pnsight._text import count_text
 from pnsight._typing import BoolArray
+from pnsight.data.number_scale import NumberScale
 from pnsight.data.reading.grouped_table import GroupedTable
 from pnsight.data.schema import MISSING, OTHER, Covariate, Schema, band_labels, sort_levels
 from pnsight.errors import TableError, join_names
@@ -99,7 +100,10 @@ def _with_missing_level(table: GroupedTable) -> GroupedTable:
 
 
 def set_levels(
-    tables: Sequence[GroupedTable], edges: Mapping[str, tuple[float, ...]], merge_rare: int | None
+    tables: Sequence[GroupedTable],
+    edges: Mapping[str, tuple[float, ...]],
+    merge_rare: int | None,
+    numbers: Mapping[str, NumberScale] | None = None,
 ) -> tuple[Schema, list[GroupedTable]]:
     """Merge rare levels, and make the schema of the levels that are left.
 
@@ -111,6 +115,8 @@ def set_levels(
         By covariate, the edges of its bands; bands are never merged.
     merge_rare
         Levels with fewer rows than this in all tables together become ``other``; None to merge nothing.
+    numbers
+        By numeric covariate, its scale.
 
     Returns
     -------
@@ -124,10 +130,11 @@ def set_levels(
     TableError
         If a covariate has too many levels, so that it identifies people.
     """
-    names = [name for name in tables[0].covariates if name not in edges]
+    numbers = numbers or {}
+    names = [name for name in tables[0].covariates if name not in edges and name not in numbers]
     rare = {} if merge_rare is None else {name: _rare_levels(tables, name, merge_rare) for name in names}
     merged = [_merge_levels(table, rare) for table in tables]
-    schema = _build_schema(merged, edges, rare)
+    schema = _build_schema(merged, edges, rare, numbers)
     _check_no_identifiers(schema, merged)
     return schema, merged
 
@@ -154,11 +161,18 @@ def _merge_levels(table: GroupedTable, rare: Mapping[str, Sequence[str]]) -> Gro
 
 
 def _build_schema(
-    tables: Sequence[GroupedTable], edges: Mapping[str, tuple[float, ...]], rare: Mapping[str, Sequence[str]]
+    tables: Sequence[GroupedTable],
+    edges: Mapping[str, tuple[float, ...]],
+    rare: Mapping[str, Sequence[str]],
+    numbers: Mapping[str, NumberScale],
 ) -> Schema:
     return Schema(
         tuple(
-            Covariate(name, _levels(tables, name, edges.get(name)), edges.get(name), sort_levels(rare.get(name, ())))
+            Covariate.numeric(name, numbers[name])
+            if name in numbers
+            else Covariate(
+                name, _levels(tables, name, edges.get(name)), edges.get(name), sort_levels(rare.get(name, ()))
+            )
             for name in tables[0].covariates
         )
     )
@@ -175,6 +189,8 @@ def _check_no_identifiers(schema: Schema, tables: Sequence[GroupedTable]) -> Non
     rows = sum(max(float(table.rows.sum()), float(len(table.rows))) for table in tables)  # weights may be tiny
     for covariate in schema.covariates:
         levels = len(covariate.levels)
+        if covariate.number is not None:
+            continue
         if levels > MAX_LEVELS or (levels > MIN_IDENTIFIER_LEVELS and levels > rows / 2):
             raise TableError(
                 f"covariate {covariate.name!r} has {levels:,} levels ({join_names(covariate.levels, most=3)}) in "

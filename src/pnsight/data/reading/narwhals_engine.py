@@ -17,6 +17,8 @@ from pnsight.data.reading.duckdb_progress import report_progress
 from pnsight.data.reading.engine import (
     HISTOGRAM_BINS,
     MAX_GROUPS,
+    MOSTLY_DISTINCT,
+    PEEKED_ROWS,
     ColumnRange,
     GroupBy,
     GroupByResult,
@@ -33,6 +35,9 @@ Frame: TypeAlias = nw.LazyFrame[Any] | nw.DataFrame[Any]
 
 _SUMMARY = ("low", "high", "present", "apart")
 """What the range of a column is made of, in the order of `ColumnRange.from_summary`."""
+_SAMPLE_SEED = 19
+_HASHES = 1_000_000
+"""Rows are drawn by the last six digits of their hash."""
 
 
 @dataclass(frozen=True)
@@ -192,6 +197,40 @@ class NarwhalsEngine:
             return column
         above = [(column >= edge).cast(nw.Int64) for edge in grouping.edges[name][1:-1]]
         return nw.when(column.is_null()).then(nw.lit(-1)).otherwise(reduce(add, above, nw.lit(0)))
+
+    def sampled(self, keys: Sequence[str], most: int) -> tuple[NarwhalsEngine, int] | None:
+        """Draw rows where there are too many; of lazy tables only DuckDB's can be drawn from."""
+        frame, columns = self.frame, [self._column(name) for name in keys]
+        native = frame.to_native()
+        if isinstance(native, duckdb.DuckDBPyRelation):
+            return self._sampled_relation(native, columns, most)
+        if isinstance(frame, nw.LazyFrame) or len(frame) <= most:
+            return None
+        first = frame.head(PEEKED_ROWS).select(*columns)
+        if len(first.unique()) < MOSTLY_DISTINCT * len(first):
+            return None
+        return replace(self, frame=frame.sample(most, seed=_SAMPLE_SEED)), len(frame)
+
+    def _sampled_relation(
+        self, relation: duckdb.DuckDBPyRelation, columns: Sequence[str], most: int
+    ) -> tuple[NarwhalsEngine, int] | None:
+        """Rows by a hash of their values, which does not depend on the order in which threads read them."""
+        named = ", ".join(columns)
+        first = relation.limit(PEEKED_ROWS).project(named)
+        try:
+            peeked = first.aggregate("count(*)").fetchall()[0][0]
+            if peeked < min(most, PEEKED_ROWS):
+                return None
+            distinct = first.distinct().aggregate("count(*)").fetchall()[0][0]
+            if distinct < MOSTLY_DISTINCT * peeked:
+                return None
+            rows = int(relation.aggregate("count(*)").fetchall()[0][0])
+        except duckdb.Error as error:
+            raise unreadable_error(self.role, error) from None
+        if rows <= most:
+            return None
+        drawn = relation.filter(f"hash({named}) % {_HASHES} < {int(_HASHES * most / rows)}")
+        return replace(self, frame=nw.from_native(drawn)), rows
 
     def columns(self) -> dict[str, list[Any]]:
         """Fetch the whole table as lists by column name."""

@@ -19,6 +19,7 @@ from pnsight.data.reading.engine import Engine
 from pnsight.data.reading.grouped_table import GroupedTable, count_table, keep_raw_labels, weights_as_people
 from pnsight.data.reading.levels import MISSING_CHOICES, Missing, handle_missing, set_levels
 from pnsight.data.reading.numeric_columns import prepare_numbers
+from pnsight.data.reading.numeric_covariates import AUTO, Numeric, numeric_scales, validate_numeric
 from pnsight.data.reading.open_table import Table, open_table
 from pnsight.data.reading.row_codes import RowCodes
 from pnsight.data.reading.time_bands import TimeBands
@@ -28,6 +29,9 @@ from pnsight.data.structure import DROP, Structure
 from pnsight.data.study import Study
 from pnsight.errors import TableError, join_names
 from pnsight.notes import Note
+
+MOST_ROWS = 500_000
+"""Rows of each table that are drawn where nearly every row differs from all others."""
 
 
 def read_study(
@@ -41,6 +45,7 @@ def read_study(
     treated: Any = None,
     success: Any = None,
     bands: Bands | None = None,
+    numeric: Numeric = AUTO,
     merge_rare: int | None = None,
     missing: Missing = "error",
     weight: str | None = None,
@@ -57,6 +62,7 @@ def read_study(
     horizons: Sequence[float] | None = None,
     assigned: str | None = None,
     missing_outcome: MissingOutcome = "drop",
+    most_rows: int = MOST_ROWS,
     progress: Progress = no_progress,
 ) -> Study:
     """Count an experimental and an observational table into a `Study`.
@@ -78,6 +84,9 @@ def read_study(
         Columns that both tables share and that do not describe people, such as identifiers; in place of `covariates`.
     bands
         Numeric columns to cut into bands: by name, the edges, or the number of bands with equally many rows.
+    numeric
+        Covariates that are left as numbers: ``"auto"`` for columns of more than 20 distinct numbers that `bands` does
+        not cut, ``"none"``, or names. A column of dates or times that is named becomes days since its earliest day.
     merge_rare
         Levels with fewer rows than this in both tables together become one level, ``other``.
     missing
@@ -113,6 +122,9 @@ def read_study(
     missing_outcome
         What to do with a row without an outcome: ``"drop"`` leaves it out, ``"set"`` keeps it as one that may have any
         outcome, as others like it have, and ``"worst-case"`` as one that may have any at all, which widens the bounds.
+    most_rows
+        Rows of each table that are drawn where it has more and nearly every row differs from all others, as rows with
+        numbers do. A table in which many rows are alike is counted whole, however long it is.
     progress
         Callback for the progress of the counting, in hundredths of a table.
 
@@ -148,15 +160,19 @@ def read_study(
         opened, treatment, shown, covariates, weight, assignment, survey_weight, cluster, assigned, time, exclude
     )
     asked = validate_bands(bands or {}, roles.covariates)
+    wanted = validate_numeric(numeric, roles.covariates, asked)
     tables, edges, whole = prepare_numbers(opened, roles, asked, declared.horizons)
-    grouped = _group_tables(tables, roles, edges, progress)
+    keys = [name for name in roles.covariates if name not in edges]
+    drawn, sampling = _bounded(tables, keys, most_rows)
+    grouped = _group_tables(drawn, roles, edges, progress)
     if weight_is_people:
         grouped = [weights_as_people(table) for table in grouped]
     codes = RowCodes.of(grouped, roles, declared)
     complete, dropped = handle_missing(grouped, [_blank(codes, table) for table in grouped], missing)
     structure = codes.structure(complete)
     _check_assignment(assignment, structure)
-    schema, labelled = set_levels(complete, edges, merge_rare)
+    numbers = numeric_scales(complete, wanted, asked)
+    schema, labelled = set_levels(complete, edges, merge_rare, numbers)
     counted = _counted(schema, structure, *count_profiles(schema, labelled, codes, structure))
     attrition = count_missing_outcomes(schema, grouped, codes, structure)
     named = _name_whole_bands(schema, whole)  # by now labels are codes, which stay what they are
@@ -169,6 +185,7 @@ def read_study(
         ignored=roles.ignored,
         notes=(
             *roles.notes,
+            *sampling,
             *_coding_notes(grouped, roles, declared),
             *_kept_notes(complete, codes),
             *_notes(named, asked),
@@ -243,6 +260,20 @@ def _open_tables(sources: Mapping[str, Table | None], assignment: str | None, as
     return [open_table(source, role) for role, source in sources.items() if source is not None]
 
 
+def _bounded(tables: Sequence[Engine], keys: Sequence[str], most: int) -> tuple[list[Engine], list[Note]]:
+    """The tables, or a bounded number of their rows where they have too many to count, and what to say of that."""
+    if most < 1:
+        raise TableError(f"most_rows is {most}; expected a number of rows, at least 1.")
+    found: list[Engine] = []
+    notes = []
+    for table in tables:
+        sampled = table.sampled(keys, most) if keys else None
+        found.append(table if sampled is None else sampled[0])
+        if sampled is not None:
+            notes.append(Note("table_sampled", {"table": table.role, "drawn": min(most, sampled[1]), "of": sampled[1]}))
+    return found, notes
+
+
 def _group_tables(
     tables: Sequence[Engine], roles: ColumnRoles, edges: Mapping[str, tuple[float, ...]], progress: Progress
 ) -> list[GroupedTable]:
@@ -275,6 +306,10 @@ def _coding_notes(tables: Sequence[GroupedTable], roles: ColumnRoles, declared: 
 def _notes(schema: Schema, asked: Mapping[str, int | tuple[float, ...]]) -> list[Note]:
     """What a person should know about how the tables were counted."""
     notes: list[Note] = []
+    if schema.numeric:
+        named = [schema.names[j] for j in schema.numeric]
+        origins = {schema.names[j]: each.origin for j, each in schema.numeric.items() if each.origin}
+        notes.append(Note("numeric_covariates", {"covariates": named, "origins": origins}))
     for covariate in schema.covariates:
         wanted, found = asked.get(covariate.name), len(covariate.edges or ()) - 1
         if isinstance(wanted, int) and found < wanted:

@@ -228,6 +228,10 @@ class SqlEngine:
             return _group_by_result(grouping, self._fetch(first))
         return _group_by_result(grouping, draw_rows(self._rows(grouped), len(chosen), limit, seed))
 
+    def sampled(self, keys: Sequence[str], most: int) -> tuple[SqlEngine, int] | None:
+        """All rows are counted."""
+        return None
+
     def columns(self) -> dict[str, list[Any]]:
         """Fetch the whole table as lists by column name."""
         found = self._fetch(_sqlalchemy().select(*self.source.columns))

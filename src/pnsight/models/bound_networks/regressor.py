@@ -22,7 +22,7 @@ from pnsight.data.study import Study
 from pnsight.errors import ModelError, QuantityError, QueryError, join_names
 from pnsight.estimands.estimand import Estimand, validate_fitted_quantity
 from pnsight.estimands.resolve import CROSSED, resolve_crossed_bounds
-from pnsight.models.base import Capabilities, Model
+from pnsight.models.base import Capabilities, Model, refuse_numbers
 from pnsight.models.bound_networks.pairs import BoundPredictor, NetworkPair, fit_networks, fit_regressors
 from pnsight.models.bound_networks.training_examples import TrainingExamples, feasible_examples, split_rows
 from pnsight.models.mlp_numpy import ACTIVATIONS
@@ -102,6 +102,7 @@ class BoundRegressor(Model):
     def fit(self, study: Study, progress: Progress = no_progress) -> Self:
         """Train on the queries that have enough rows."""
         self.validate_parameters()
+        refuse_numbers(study.schema, self.name)
         require_two_by_two(
             study.structure, f"a {self.name} model learns from", "--model response-types or --model plug-in"
         )

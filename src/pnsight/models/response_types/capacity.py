@@ -83,6 +83,17 @@ SMALL_CAPACITY_GRID = (
 """Where there are few rows: networks with less weight decay never predict held-out rows best there."""
 
 
+NUMERIC_CAPACITY_GRID = (
+    CONSTANT,
+    *(Capacity(0, HIDDEN, decay, steps=2000) for decay in (2.0, 1.0, 0.7, 0.5, 0.3, 0.2, 0.1, 0.05)),
+)
+"""Where covariates are numbers, nearly every row is a profile of its own, and a step sees only a block of them."""
+
+
+CODING_CAPACITY = Capacity(0, HIDDEN, 0.3, steps=1000)
+"""Network that numbers are shown to standardised and by rank, to see which of the two serves it better."""
+
+
 def score_gap(scores: FloatArray, total_weight: float) -> FloatArray:
     """Score gap: how far each capacity is behind the best, for one held-out row.
 

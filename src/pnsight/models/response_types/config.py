@@ -10,6 +10,8 @@ import numpy as np
 from pnsight.errors import ModelError
 from pnsight.models.response_types.capacity import (
     CAPACITY_GRID,
+    CODING_CAPACITY,
+    NUMERIC_CAPACITY_GRID,
     SHORT_CAPACITY_GRID,
     SMALL_CAPACITY_GRID,
     Capacity,
@@ -211,6 +213,31 @@ class TrainingConfig:
 
 
 @dataclass(frozen=True)
+class NumericConfig:
+    """What differs where covariates are numbers, so that nearly every row is a profile of its own.
+
+    Attributes
+    ----------
+    effort : Effort
+        What is trained.
+    training : TrainingConfig
+        How: a step sees a small block of the rows.
+    coding_capacity : Capacity
+        Network that shows, on held-out rows, whether numbers are better standardised or replaced by their ranks.
+    max_people : int
+        Reference people that a model keeps.
+    error_people : int
+        People whose errors are simulated.
+    """
+
+    effort: Effort = Effort(NUMERIC_CAPACITY_GRID, folds=2, networks=6, simulations=6)
+    training: TrainingConfig = TrainingConfig(block=1024)
+    coding_capacity: Capacity = CODING_CAPACITY
+    max_people: int = 100_000
+    error_people: int = 2048
+
+
+@dataclass(frozen=True)
 class ResponseTypeConfig:
     """Configuration of `ResponseTypeModel`; the defaults were chosen on development populations.
 
@@ -239,6 +266,7 @@ class ResponseTypeConfig:
     intervals : IntervalConfig
     random_effects : RandomEffectsConfig
     training : TrainingConfig
+    numeric : NumericConfig
     """
 
     effort: Effort = Effort()
@@ -256,9 +284,12 @@ class ResponseTypeConfig:
     intervals: IntervalConfig = IntervalConfig()
     random_effects: RandomEffectsConfig = RandomEffectsConfig()
     training: TrainingConfig = TrainingConfig()
+    numeric: NumericConfig = NumericConfig()
 
-    def effort_for(self, profiles: int, rows: float) -> Effort:
-        """What is trained for a study with that many distinct profiles and rows."""
+    def effort_for(self, profiles: int, rows: float, numeric: bool = False) -> Effort:
+        """What is trained for a study with that many distinct profiles and rows, some of them numbers or not."""
+        if numeric:
+            return self.numeric.effort
         if profiles > self.many_profiles:
             return self.effort_if_many
         return self.effort_if_few if rows < self.few_rows else self.effort
@@ -266,8 +297,8 @@ class ResponseTypeConfig:
     def validate(self) -> None:
         """Raise ModelError where no model can be fitted with the configuration."""
         _validate_numbers(self, "config")
-        for name in ("effort", "effort_if_many", "effort_if_few"):
-            effort: Effort = getattr(self, name)
+        named = {name: getattr(self, name) for name in ("effort", "effort_if_many", "effort_if_few")}
+        for name, effort in {**named, "numeric.effort": self.numeric.effort}.items():
             if not effort.capacities or not effort.capacities[0].constant:
                 first = effort.capacities[:1]
                 raise ModelError(f"config.{name}.capacities begins with {first}; expected the constant capacity first.")

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pnsight._progress import Progress, subtask
+from pnsight._progress import Progress, no_progress, subtask
 from pnsight._typing import FloatArray, IndexArray
 from pnsight.data.coarsened import coarsened_shares, effective_counts
 from pnsight.data.law import Law
-from pnsight.data.profiles import ProfileLookup, profile_index
+from pnsight.data.profiles import ProfileLookup, distinct_profiles, profile_index
 from pnsight.data.schema import OPEN, Codes
 from pnsight.data.study import Study
 from pnsight.estimands.drawn_errors import drawn_errors
@@ -41,6 +41,7 @@ from pnsight.models.response_types.law_errors import (
 from pnsight.models.response_types.log_linear import fit_log_linear
 from pnsight.models.response_types.marginalise import Marginaliser
 from pnsight.models.response_types.random_effects import fit_random_effects
+from pnsight.models.response_types.reference_people import ReferencePeople, draw_people, fit_errors
 from pnsight.models.response_types.sampled_profiles import SampledProfiles
 from pnsight.models.response_types.shrinkage import choose_prior_rows, log_likelihood, map_estimate, types_of_law
 from pnsight.queries import lattice
@@ -161,9 +162,12 @@ class FitProcedure:
         everyone = np.nan_to_num(coarsened_shares(study.cell_rows, study.structure))
         self.cell_counts = effective_counts(self.counts, everyone, study.structure)
         """Rows of each profile in cells, those of sets shared out, by what they are worth, shape (profiles, cells)."""
+        self.numeric = bool(study.schema.numeric)
+        self.ranked = False
         self.inputs = study.schema.effect_coding(study.profiles)
+        self.training = config.numeric.training if self.numeric else config.training
         self.lookup = ProfileLookup(study.schema, study.profiles)
-        effort = config.effort_for(len(study.profiles), float(self.counts.sum()))
+        effort = config.effort_for(len(study.profiles), float(self.counts.sum()), self.numeric)
         self.capacities = effort.capacities if self.inputs.shape[1] else (CONSTANT,)
         self.folds, self.networks = effort.folds, effort.networks
         self.simulations = effort.simulations if intervals else 0
@@ -179,6 +183,8 @@ class FitProcedure:
         summary : FitSummary
         marginaliser : Marginaliser
         """
+        if self.numeric:
+            return self._run_numeric()
         selected = self._select()
         tables = [rows for rows in self.structure.by_table(self.counts).T if rows.any()]
         covariates = fit_covariate_distributions(
@@ -190,9 +196,35 @@ class FitProcedure:
         represent = self._enumerated if enumerable else self._sampled
         return self._summary(selected, covariates, fitted), represent(fitted, covariates)
 
-    def _select(self) -> _Selected:
-        """Capacity weights and prior rows by cross-validation."""
+    def _run_numeric(self) -> tuple[FitSummary, Marginaliser]:
+        """The same where covariates are numbers: first how networks see them, and in the end reference people."""
         folds = self._split()[: self.folds]
+        self.ranked = self._choose_ranked(folds[0])
+        self.inputs = self.study.schema.effect_coding(self.study.profiles, self.ranked)
+        selected = self._select(folds)
+        fitted = self._fit_random_effects() if selected.no_network else self._fit_networks(selected)
+        self.progress(len(self.stages), len(self.stages), self.stages[-1])
+        return self._summary(selected, (), fitted), self._reference_people(fitted)
+
+    def _choose_ranked(self, fold: FloatArray) -> bool:
+        """Whether a network that sees ranks predicts the rows of a fold better than one that sees standardised numbers.
+
+        Both are trained without the fold, from the same first weights.
+        """
+        from pnsight.models.response_types.train_jax import NetworkSpec, train_ensemble  # loads JAX
+
+        seed, scores = int(self.rng.integers(2**31)), []
+        spec, left = NetworkSpec(self.config.numeric.coding_capacity, 0, seed), [self.counts - fold]
+        for ranked in (False, True):
+            inputs = self.study.schema.effect_coding(self.study.profiles, ranked)
+            (network,) = train_ensemble(inputs, left, [spec], self.structure, no_progress, self.training)
+            types = probabilities(network, inputs[self.validation_profiles]).astype(np.float64)
+            scores.append(log_likelihood(types, fold[self.validation_profiles], self.structure).sum())
+        return bool(scores[1] > scores[0])
+
+    def _select(self, folds: Sequence[FloatArray] = ()) -> _Selected:
+        """Capacity weights and prior rows by cross-validation."""
+        folds = folds or self._split()[: self.folds]
         gap, kept, plausible, scores, predicted = self._cross_validate(folds)
         selection, weights = self.config.selection, np.zeros(len(self.capacities))
         weights[kept] = bootstrap_weights(scores, self.rng, selection.bootstrap_samples, selection.min_win_ratio)
@@ -201,10 +233,18 @@ class FitProcedure:
         held_out = [fold[self.validation_profiles] for fold in folds]
         training = [self.counts[self.validation_profiles] - fold for fold in held_out]
         modes = [np.tensordot(weights[kept], of_fold, axes=1) for of_fold in predicted]
-        prior_rows, tried = choose_prior_rows(modes, training, held_out, self.structure, self.config.shrinkage)
+        prior_rows, tried = self._choose_prior_rows(modes, training, held_out)
         no_network = bool(weights[0] == 1)
         prior_rows = np.inf if no_network else prior_rows
         return _Selected(gap, weights, plausible, no_network, prior_rows, tried, modes, training, held_out)
+
+    def _choose_prior_rows(
+        self, modes: Sequence[FloatArray], training: Sequence[FloatArray], held_out: Sequence[FloatArray]
+    ) -> tuple[float, dict[float, float]]:
+        """What networks are worth against a profile's own rows; where it is one person, they are all there is."""
+        if self.numeric:
+            return np.inf, {}
+        return choose_prior_rows(modes, training, held_out, self.structure, self.config.shrinkage)
 
     def _split(self) -> list[FloatArray]:
         """Folds of effective rows; where rows weigh unequally or come in clusters, whole ones were dealt when read."""
@@ -249,7 +289,7 @@ class FitProcedure:
 
         specs = [NetworkSpec(self.capacities[k], source, int(self.rng.integers(2**31))) for source, k in pairs]
         progress = subtask(self.progress, stage, len(self.stages), self.stages[stage])
-        return train_ensemble(self.inputs, sources, specs, self.structure, progress, self.config.training)
+        return train_ensemble(self.inputs, sources, specs, self.structure, progress, self.training)
 
     def _shrink(self, types: FloatArray, counts: FloatArray, prior_rows: float) -> FloatArray:
         return map_estimate(types, counts, prior_rows, self.structure, self.config.shrinkage)
@@ -275,29 +315,38 @@ class FitProcedure:
 
     def _fit_random_effects(self) -> _Fitted:
         """Random effects of the covariates, with the errors of their posterior."""
-        structure, study = self.structure, self.study
+        structure, study, positions = self.structure, self.study, self.study.schema.positions
         (constant,) = self._train([self.counts], [(0, 0)], 2)
-        effects = fit_random_effects(
-            study.profiles, self.cell_counts, structure, study.schema.shape, self.config.random_effects
-        )
+        effects = fit_random_effects(*self._grouped_counts(), structure, study.schema.shape, self.config.random_effects)
         overall = mean_probabilities([constant], self.inputs[:1])
 
         def types_at(codes: Codes) -> FloatArray:
-            law = np.concatenate([each.predict(codes)[0] for each in effects], axis=1)
+            law = np.concatenate([each.predict(positions(codes))[0] for each in effects], axis=1)
             return types_of_law(np.repeat(overall, len(codes), axis=0), law, structure)
 
         def errors_at(codes: Codes) -> FloatArray:
-            return np.sqrt(np.stack([each.predict(codes)[1] for each in effects], axis=1))
+            return np.sqrt(np.stack([each.predict(positions(codes))[1] for each in effects], axis=1))
 
         types = types_at(study.profiles)
         linear = fit_log_linear(self.inputs, types, self.counts.sum(axis=1))
-        some = self._some_profiles()
+        some = positions(self._some_profiles())
         decay = np.array([fit_decay(each.error_covariance(some), some) for each in effects if self.intervals])
         return _Fitted([linear], types, types_at, errors_at, decay, 1.0 if self.intervals else None)
 
+    def _grouped_counts(self) -> tuple[Codes, FloatArray]:
+        """Profiles with numbers in groups, and their rows in cells."""
+        if not self.numeric:
+            return self.study.profiles, self.cell_counts
+        schema = self.study.schema
+        profiles, place = distinct_profiles(schema.grouped, schema.positions(self.study.profiles))
+        cells = [np.bincount(place, column, len(profiles)) for column in self.cell_counts.T]
+        return profiles, np.stack(cells, axis=1)
+
     def _shrunk_at(self, codes: Codes, networks: Sequence[Layers], counts: FloatArray, prior_rows: float) -> FloatArray:
         """What networks say of profiles, shrunk to their counts where they have some, shape (profiles, types)."""
-        found = mean_probabilities(networks, self.study.schema.effect_coding(codes))
+        found = mean_probabilities(networks, self.study.schema.effect_coding(codes, self.ranked))
+        if self.numeric:
+            return found
         place = self.lookup.find(codes)
         found[place >= 0] = self._shrink(found[place >= 0], counts[place[place >= 0]], prior_rows)
         return found
@@ -356,7 +405,10 @@ class FitProcedure:
         Shares of different groups do not err independently, and the errors of profiles differ in size.
         """
         schema, structure, estimand = self.study.schema, self.structure, usual_estimand(self.structure)
-        codes = np.column_stack([self.rng.integers(0, n, _RATIO_PROFILES) for n in schema.shape]).astype(np.int32)
+        if self.numeric:
+            codes = self._some_profiles()[:_RATIO_PROFILES]
+        else:
+            codes = np.column_stack([self.rng.integers(0, n, _RATIO_PROFILES) for n in schema.shape]).astype(np.int32)
         laws = self._simulated_laws(studies, codes, prior_rows)
         flat = Law(structure, laws.reshape(-1, structure.n_cells))
         ends = np.stack(estimand.bounds_at(flat), axis=1).reshape(*laws.shape[:3], 2)
@@ -375,7 +427,10 @@ class FitProcedure:
         laws = self._simulated_laws(studies, codes, selected.prior_rows)
         errors = (laws[:, 1] + laws[:, 2]) / 2 - laws[:, 0]
         return np.array(
-            [fit_decay(error_covariance(errors[..., group]), codes) for group in self.structure.group_slices]
+            [
+                fit_decay(error_covariance(errors[..., group]), codes, self.study.schema)
+                for group in self.structure.group_slices
+            ]
         )
 
     def _some_profiles(self) -> Codes:
@@ -403,7 +458,8 @@ class FitProcedure:
         laws = [self.structure.cell_probabilities(types) for types in predicted]
         rows = self.counts[self.validation_profiles].sum(axis=1)
         profiles = self.study.profiles[self.validation_profiles]
-        membership = random_subpopulations(profiles, rows, self.rng, self.config.intervals.subpopulations)
+        grouped = self.study.schema.positions(profiles)
+        membership = random_subpopulations(grouped, rows, self.rng, self.config.intervals.subpopulations)
         return interval_inflation(
             self._simulated_laws(studies, profiles, selected.prior_rows),
             1 / np.square(selected.weights).sum(),
@@ -450,6 +506,30 @@ class FitProcedure:
             fitted.networks,
             np.array(errors),
             points,
+        )
+
+    def _reference_people(self, fitted: _Fitted) -> ReferencePeople:
+        study, limits = self.study, self.config.numeric
+        rows = self.structure.by_table(self.counts)
+        drawn = draw_people(rows.sum(axis=1), limits.max_people, self.rng)
+        people = np.asfortranarray(study.profiles[drawn])
+        types = fitted.types[drawn]
+        share = rows[drawn] / np.maximum(rows.sum(axis=1)[drawn], 1e-300)[:, None]
+        rows_of_drawn = rows[drawn] if len(drawn) == len(rows) else share
+        masses = (rows_of_drawn / rows_of_drawn.sum(axis=0)).T
+        some = np.sort(self.rng.permutation(len(people))[: limits.error_people])
+        law = self.structure.cell_probabilities(types)
+        mean = law.mean(axis=0, keepdims=True)
+        inputs = study.schema.effect_coding(people[some], self.ranked)
+        return ReferencePeople(
+            study.schema,
+            people,
+            types.astype(np.float32),
+            masses,
+            fitted.networks,
+            self.ranked,
+            fit_errors(inputs, fitted.errors_at(people[some])),
+            relative_errors(law.var(axis=0, keepdims=True), mean, self.structure)[0],
         )
 
     def _rows_of_shares(self, covariates: Sequence[CovariateDistribution]) -> FloatArray:

@@ -1,7 +1,8 @@
 """Marginalisation: from the types of profiles to the types of queries, the mean over the people that a query covers.
 
 Where all profiles can be listed, a query is a sum over a table of types and masses (`EnumeratedProfiles`). Where they
-cannot, profiles that were counted are summed, and sampled ones stand for the rest (`SampledProfiles`).
+cannot, profiles that were counted are summed, and sampled ones stand for the rest (`SampledProfiles`). Where covariates
+are numbers, a sample of people stands for everyone (`ReferencePeople`).
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ import numpy.typing as npt
 
 from pnsight._typing import FloatArray
 from pnsight.data.schema import Codes, Schema
+from pnsight.models.mlp_numpy import Layers
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
-Representation = Literal["enumerated", "sampled"]
+Representation = Literal["enumerated", "sampled", "reference"]
 """How a stored model holds its profiles."""
 
 Values: TypeAlias = Callable[[FloatArray], FloatArray]
@@ -87,6 +89,14 @@ class Marginaliser(ABC):
         array of shape (queries, groups)
         """
 
+    def sampling_errors(self, codes: Codes, weights: FloatArray) -> FloatArray | None:
+        """Relative error of each query's law as its people are a sample, shape (queries, groups); None for none."""
+        return None
+
+    def bandwidths(self, codes: Codes, weights: FloatArray) -> dict[int, float]:
+        """By numeric covariate, how far from a number that was asked about people are that it was averaged over."""
+        return {}
+
     @abstractmethod
     def profile_types_at(self, profiles: Codes) -> FloatArray:
         """Types of single profiles, shape (profiles, types), from codes of shape (profiles, covariates)."""
@@ -119,6 +129,29 @@ class Marginaliser(ABC):
     @abstractmethod
     def from_arrays(cls, schema: Schema, profiles: Codes, arrays: Arrays) -> Self:
         """What `arrays` described; ValueError where arrays do not fit the schema."""
+
+
+def network_arrays(networks: Sequence[Layers]) -> Arrays:
+    """Networks as arrays with names like ``network.K.LAYER.weights``."""
+    return {
+        f"network.{k}.{layer}.{part}": array
+        for k, network in enumerate(networks)
+        for layer, pair in enumerate(network)
+        for part, array in zip(("weights", "bias"), pair, strict=True)
+    }
+
+
+def networks_from(arrays: Arrays) -> list[Layers]:
+    """The networks that `network_arrays` described."""
+    grouped: dict[int, dict[int, dict[str, Any]]] = {}
+    for name in arrays:
+        if name.startswith("network."):
+            k, layer, part = name.split(".")[1:]
+            grouped.setdefault(int(k), {}).setdefault(int(layer), {})[part] = arrays[name]
+    return [
+        tuple((layers[number]["weights"], layers[number]["bias"]) for number in sorted(layers))
+        for _, layers in sorted(grouped.items())
+    ]
 
 
 def identity(types: FloatArray) -> FloatArray:

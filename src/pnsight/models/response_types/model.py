@@ -19,9 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight._progress import Progress, no_progress, subtask
-from pnsight._typing import BoolArray, FloatArray
+from pnsight._typing import BoolArray, FloatArray, IndexArray
 from pnsight.data.coarsened import coarsened_shares, effective_counts
 from pnsight.data.law import Law
+from pnsight.data.number_codes import high_ends, low_ends
 from pnsight.data.schema import OPEN, Codes
 from pnsight.data.structure import EXPERIMENTAL, Group, Structure
 from pnsight.data.study import Population, Study, validate_population
@@ -39,6 +40,7 @@ from pnsight.models.response_types.fit_summary import FitSummary, PlainSummary
 from pnsight.models.response_types.law_errors import draw_errors, hamming, mean_correlation
 from pnsight.models.response_types.marginalise import Marginaliser
 from pnsight.models.response_types.reconcile import Reconciled, reconcile
+from pnsight.models.response_types.reference_people import ReferencePeople
 from pnsight.models.response_types.sampled_profiles import SampledProfiles
 from pnsight.notes import Note
 from pnsight.queries import lattice
@@ -60,10 +62,13 @@ _ALIKE = 0.01
 _NEAR = 5
 """People who differ in one of so many of the covariates asked about, and at least in one, are near."""
 
+_MOST_COMPARED = 4096
+"""People of each table that those asked about are compared with where covariates are numbers."""
+
 _ROUNDING = 1e-9
 
 _MARGINALISERS: dict[str, type[Marginaliser]] = {
-    kind.representation: kind for kind in (EnumeratedProfiles, SampledProfiles)
+    kind.representation: kind for kind in (EnumeratedProfiles, SampledProfiles, ReferencePeople)
 }
 """By what a stored model says of itself."""
 
@@ -209,14 +214,16 @@ class ResponseTypeModel(LawModel):
             raise ModelError("this model was fitted without intervals, so no study was simulated; fit it with them.")
         law = self._model_law(codes, self._weights(population))
         error = self._errors(codes, self._weights(population)) / self.interval_inflation
-        return law, draw_errors(law, error, codes, np.array(self.fit_summary_.decay), self.structure, _DRAWS)
+        decay = np.array(self.fit_summary_.decay)
+        return law, draw_errors(law, error, codes, decay, self.structure, _DRAWS, self.schema)
 
     def compute_bounds(self, codes: Codes, estimand: Estimand) -> BoundTable:
         """Bounds on the estimand for each query, with a confidence interval for each end.
 
         What a query does not name is averaged over the people of the estimand's population, by default the model's.
         """
-        notes, weights = self.notes(codes, estimand), self._weights(estimand.population)
+        weights = self._weights(estimand.population)
+        notes = (*self.notes(codes, estimand), *self._nearness(codes, weights))
         counts = self.counts(codes)
         found = self._reconciled(codes, weights)
         law = Law(self.structure, found.law)
@@ -239,6 +246,12 @@ class ResponseTypeModel(LawModel):
         excess = errors.excess if estimand.median_unbiased else (none, none)
         noise = MeanNoise((lower, upper), errors.ends, errors.width, excess, estimand.span)
         return add_intervals(replace(table, effective_rows=found.rows.min(axis=1)), noise, codes, estimand)
+
+    def _nearness(self, codes: Codes, weights: FloatArray) -> tuple[Note, ...]:
+        """How near the people are that a number was averaged over, where queries leave other covariates open."""
+        found = self.marginaliser_.bandwidths(codes, weights)
+        widths = [{"covariate": self.schema.names[j], "within": width} for j, width in sorted(found.items())]
+        return (Note("averaged_near", {"widths": widths}),) if widths else ()
 
     def ends_given(self, codes: Codes, counts: FloatArray, estimand: Estimand) -> Ends:
         """Both ends of each query."""
@@ -274,8 +287,10 @@ class ResponseTypeModel(LawModel):
     def _errors(self, codes: Codes, weights: FloatArray) -> FloatArray:
         """Expected relative error of the model's law of each query, shape (queries, groups)."""
         decay = np.array(self.fit_summary_.decay)
-        alike = mean_correlation(codes, self._frequencies, decay)
-        return np.asarray(self.marginaliser_.errors(codes, weights) * np.sqrt(alike))
+        alike = mean_correlation(codes, self._frequencies, decay, self.schema)
+        found = np.asarray(self.marginaliser_.errors(codes, weights) * np.sqrt(alike))
+        sampling = self.marginaliser_.sampling_errors(codes, weights)
+        return found if sampling is None else np.hypot(found, sampling)
 
     def _reconciled(self, codes: Codes, weights: FloatArray) -> Reconciled:
         """The law of each query, its own rows counted for it, and how many rows it is worth."""
@@ -315,7 +330,7 @@ class ResponseTypeModel(LawModel):
     @cached_property
     def _frequencies(self) -> list[FloatArray]:
         """How common each category of each covariate is in the study, one array a covariate."""
-        rows, profiles = self.study.counts.sum(axis=1), self.study.profiles
+        rows, profiles = self.study.counts.sum(axis=1), self.schema.positions(self.study.profiles)
         return [
             np.bincount(profiles[:, j], rows, categories) / rows.sum() for j, categories in enumerate(self.schema.shape)
         ]
@@ -329,8 +344,10 @@ class ResponseTypeModel(LawModel):
 
     def _nobody_near(self, codes: Codes, counts: FloatArray) -> BoolArray:
         """Whether a table has nobody like or near those asked about, shape (queries,)."""
-        found = np.zeros(len(codes), dtype=bool)
         lacking = np.flatnonzero((self.structure.by_table(counts) == 0).any(axis=1))
+        if self.schema.numeric:
+            return self._outside(codes) | self._unlike_everybody(codes, lacking)
+        found = np.zeros(len(codes), dtype=bool)
         by_table = self.structure.by_table(self.study.counts)
         step = max(1, _MAX_PAIRS // max(1, len(by_table)))
         for start in range(0, len(lacking), step):
@@ -339,6 +356,42 @@ class ResponseTypeModel(LawModel):
             near = hamming(asked, self.study.profiles) <= np.maximum(1, fixed // _NEAR)
             found[lacking[start : start + step]] = (near.astype(np.float64) @ by_table == 0).any(axis=1)
         return found
+
+    def _outside(self, codes: Codes) -> BoolArray:
+        """Whether a query fixes a number or range that lies outside the numbers seen, shape (queries,)."""
+        found = np.zeros(len(codes), dtype=bool)
+        for j, scale in self.schema.numeric.items():
+            low, high = low_ends(codes[:, j]), high_ends(codes[:, j])
+            found |= (np.isfinite(low) & (low > np.float32(scale.high))) | (high < np.float32(scale.low))
+        return found
+
+    def _unlike_everybody(self, codes: Codes, lacking: IndexArray) -> BoolArray:
+        """The same where covariates are numbers, which are near where they are of one group."""
+        found, sizes = np.zeros(len(codes), dtype=bool), np.array(self.schema.shape)
+        if not len(lacking):
+            return found
+        first = np.cumsum(sizes) - sizes
+        asked = self.schema.positions(codes[lacking])
+        fixed = (asked != OPEN).sum(axis=1)
+        rows, columns = np.nonzero(asked != OPEN)
+        indicators = np.zeros((len(asked), int(sizes.sum())), dtype=np.float32)
+        indicators[rows, first[columns] + asked[rows, columns]] = 1
+        for people in self._some_people:
+            alike = np.zeros((len(people), indicators.shape[1]), dtype=np.float32)
+            alike[np.arange(len(people))[:, None], first + people] = 1
+            step = max(1, _MAX_PAIRS // len(people))
+            for start in range(0, len(asked), step):
+                block = slice(start, start + step)
+                most = (indicators[block] @ alike.T).max(axis=1)
+                found[lacking[block]] |= fixed[block] - most > np.maximum(1, fixed[block] // _NEAR)
+        return found
+
+    @cached_property
+    def _some_people(self) -> list[Codes]:
+        """By table, distinct people of the study, numbers in groups; a bounded number of them, spread evenly."""
+        grouped = self.study.grouped
+        found = [grouped.profiles[rows > 0] for rows in self.structure.by_table(grouped.counts).T]
+        return [people[:: max(1, len(people) // _MOST_COMPARED)] for people in found if len(people)]
 
     # --- its ends --------------------------------------------------------------------------------------
 
@@ -427,7 +480,8 @@ class ResponseTypeModel(LawModel):
     def _check_restored(self) -> None:
         """Choices about other tables than there are would be taken for choices about these."""
         chosen, groups = self.fit_summary_, len(self.structure.groups)
-        if len(chosen.covariates) != len(self.structure.tables):
+        expected = 0 if self.schema.numeric else len(self.structure.tables)
+        if len(chosen.covariates) != expected:
             raise ValueError(f"learned.covariates describes {len(chosen.covariates)} tables; expected one for each")
         expected = 0 if chosen.interval_inflation is None else groups
         if len(chosen.decay) != expected:
@@ -438,7 +492,14 @@ class ResponseTypeModel(LawModel):
 
 def _forget(model: ResponseTypeModel) -> None:
     """Leave out what a copy has cached of the model that it was copied from."""
-    for name in ("_rows_and_residuals", "_effective_rows", "_frequencies", "_alike", "_restricted_to_trial"):
+    for name in (
+        "_rows_and_residuals",
+        "_effective_rows",
+        "_frequencies",
+        "_alike",
+        "_restricted_to_trial",
+        "_some_people",
+    ):
         vars(model).pop(name, None)
 
 

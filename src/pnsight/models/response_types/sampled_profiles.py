@@ -20,6 +20,8 @@ from pnsight.models.response_types.marginalise import (
     Marginaliser,
     Representation,
     Values,
+    network_arrays,
+    networks_from,
     with_people,
 )
 from pnsight.queries import lattice
@@ -192,23 +194,17 @@ class SampledProfiles(Marginaliser):
 
     def arrays(self) -> Arrays:
         """Types, shares, errors, latent classes, networks and Sobol points."""
-        networks = {
-            f"network.{k}.{layer}.{part}": array
-            for k, network in enumerate(self.networks)
-            for layer, pair in enumerate(network)
-            for part, array in zip(("weights", "bias"), pair, strict=True)
-        }
         classes = {
             f"classes.{table}.{part}": getattr(found, part)
             for table, found in enumerate(self.smooth)
             for part in ("class_probabilities", "category_probabilities")
         }
-        return {**{name: getattr(self, name) for name in _OWN_ARRAYS}, **networks, **classes}
+        return {**{name: getattr(self, name) for name in _OWN_ARRAYS}, **network_arrays(self.networks), **classes}
 
     @classmethod
     def from_arrays(cls, schema: Schema, profiles: Codes, arrays: Arrays) -> Self:
         """What `arrays` described."""
-        networks = _networks_from(arrays)
+        networks = networks_from(arrays)
         smooth = [
             LatentClasses(
                 arrays[f"classes.{table}.class_probabilities"],
@@ -227,16 +223,3 @@ class SampledProfiles(Marginaliser):
 
 
 _OWN_ARRAYS = ("profile_types", "empirical", "empirical_weight", "table_rows", "group_errors", "sobol_points")
-
-
-def _networks_from(arrays: Arrays) -> list[Layers]:
-    """The networks, from arrays with names like ``network.K.LAYER.weights``."""
-    grouped: dict[int, dict[int, dict[str, Any]]] = {}
-    for name in arrays:
-        if name.startswith("network."):
-            k, layer, part = name.split(".")[1:]
-            grouped.setdefault(int(k), {}).setdefault(int(layer), {})[part] = arrays[name]
-    return [
-        tuple((layers[number]["weights"], layers[number]["bias"]) for number in sorted(layers))
-        for _, layers in sorted(grouped.items())
-    ]

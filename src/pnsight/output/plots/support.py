@@ -62,7 +62,7 @@ def _pair_rows(study: Study, levels: list[tuple[int, int]]) -> FloatArray:
     for query, pair in zip(codes, places, strict=True):
         for j, level in (levels[place] for place in pair):
             query[j] = level
-    counts = lattice.sum_over(study.schema, codes, study.profiles, study.counts)
+    counts = lattice.sum_over(study.schema, study.schema.coded(codes), study.profiles, study.counts)
     rows = np.full((len(levels), len(levels)), np.nan)
     rows[tuple(np.array(places).T)] = study.structure.by_table(counts).min(axis=1)
     return rows

@@ -212,7 +212,7 @@ def one_level_each(schema: Schema) -> Codes:
     codes = np.full((1 + len(places), len(schema.names)), OPEN, dtype=np.int32)
     for row, (j, level) in enumerate(places, start=1):
         codes[row, j] = level
-    return codes
+    return schema.coded(codes)
 
 
 def benefiting(asked: ReportRequest) -> Groups:

@@ -101,7 +101,8 @@ def _asked(
     rows: Sequence[int],
 ) -> Asked:
     place = explorer.schema.names.index(name)
-    levels = [_level(explorer, state.knowing(place, code), found, row) for code, row in enumerate(rows)]
+    codes = explorer.schema.covariates[place].level_codes.tolist()
+    levels = [_level(explorer, state.knowing(place, codes[k]), found, row) for k, row in enumerate(rows)]
     return Asked(place, name, changes, levels)
 
 

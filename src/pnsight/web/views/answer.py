@@ -155,7 +155,7 @@ def _known(explorer: Explorer, state: State) -> list[Known]:
     return [
         Known(
             labels.column(covariates[place].name),
-            labels.value(covariates[place].name, covariates[place].levels[state.query[place]]),
+            labels.value(covariates[place].name, covariates[place].text(state.query[place])),
             explorer.reader.write(state.knowing(place, OPEN)),
         )
         for place in places

@@ -1,0 +1,163 @@
+"""Numeric covariates: which columns are left uncut as numbers, and their scales."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from pnsight._text import count_text
+from pnsight._typing import FloatArray
+from pnsight.data.number_codes import LARGEST, NO_NUMBER, NumberCodes, pack
+from pnsight.data.number_scale import NumberScale, days_since, earliest_day
+from pnsight.data.reading.grouped_table import GroupedTable, LabelColumn
+from pnsight.data.schema import MISSING, Covariate, is_number
+from pnsight.errors import TableError, did_you_mean, join_names
+
+Numeric: TypeAlias = Literal["auto", "none"] | Sequence[str]
+"""Which covariates are numbers: those with many distinct ones, none, or those named."""
+
+AUTO, NONE = "auto", "none"
+
+MANY_NUMBERS = 20
+"""A column of more distinct numbers than this is numeric unless it is said otherwise."""
+
+
+def validate_numeric(numeric: Numeric, covariates: Sequence[str], bands: Collection[str]) -> Numeric:
+    """Check which covariates are said to be numbers.
+
+    Parameters
+    ----------
+    numeric
+        ``"auto"``, ``"none"``, or names.
+    covariates
+        Names of the covariates.
+    bands
+        Covariates that are to be cut into bands.
+
+    Returns
+    -------
+    Numeric
+        The same, names as a tuple.
+
+    Raises
+    ------
+    TableError
+        If a name is not a covariate, or is to be cut into bands as well.
+    """
+    if numeric in (AUTO, NONE):
+        return numeric
+    named = (numeric,) if isinstance(numeric, str) else tuple(numeric)
+    for name in named:
+        if name not in covariates:
+            raise TableError(
+                f"--numeric (numeric=) names {name!r}, which is not a covariate; give auto, none, or some of "
+                f"{join_names(covariates) or 'none'}." + did_you_mean(name, covariates)
+            )
+        if name in bands:
+            raise TableError(
+                f"{name!r} is named by --numeric and by --bands (numeric=, bands=); a number is either left as it is "
+                "or cut into bands, so name it in one of them."
+            )
+    return named
+
+
+def numeric_scales(tables: Sequence[GroupedTable], numeric: Numeric, bands: Collection[str]) -> dict[str, NumberScale]:
+    """Scales of the covariates that are left as numbers.
+
+    Parameters
+    ----------
+    tables
+        The tables after their group-by.
+    numeric
+        As `validate_numeric` returns it.
+    bands
+        Covariates that are cut into bands.
+
+    Returns
+    -------
+    dict
+        By covariate.
+
+    Raises
+    ------
+    TableError
+        If a covariate that is named holds something else than numbers, dates or times; or whole numbers that seem to
+        be names of people were found without being named.
+    """
+    found = {}
+    for name in tables[0].covariates:
+        if name in bands or (numeric != AUTO and name not in numeric):
+            continue
+        labels = [label for table in tables for label in table.covariates[name].present() if label != MISSING]
+        origin = None if numeric == AUTO else _origin(name, labels)
+        if origin is None and not all(map(is_number, labels)):
+            if numeric == AUTO:
+                continue
+            wrong = [label for label in labels if not is_number(label)]
+            raise TableError(
+                f"--numeric (numeric=) names {name!r}, which holds {join_names(map(repr, wrong), most=3)}; expected "
+                "numbers, or dates and times written as 2024-01-31 or 2024-01-31T12:30:00."
+            )
+        if numeric == AUTO and len(set(labels)) <= MANY_NUMBERS:
+            continue
+        scale = _scale(tables, name, origin)
+        if numeric == AUTO:
+            _check_not_identifier(name, scale, tables, len(set(labels)))
+        found[name] = scale
+    return found
+
+
+def _origin(name: str, labels: Sequence[str]) -> str | None:
+    """The day of the earliest date, if all labels are dates or times."""
+    if not labels:
+        raise TableError(f"--numeric (numeric=) names {name!r}, which holds nothing; leave it out.")
+    return None if is_number(labels[0]) else earliest_day(labels)
+
+
+def _scale(tables: Sequence[GroupedTable], name: str, origin: str | None) -> NumberScale:
+    columns = [table.covariates[name] for table in tables]
+    numbers = np.concatenate([label_numbers(column, origin)[column.place] for column in columns])
+    if (np.abs(numbers[~np.isnan(numbers)]) > LARGEST).any():
+        raise TableError(f"covariate {name!r} holds a number beyond {LARGEST:.2g}; expected smaller ones.")
+    return NumberScale.of(numbers, np.concatenate([table.rows for table in tables]), origin)
+
+
+def label_numbers(column: LabelColumn, origin: str | None) -> FloatArray:
+    """The number of each label, NaN where it is missing, shape (labels,)."""
+    if origin is None:
+        found = [np.nan if label is None or label == MISSING else float(label) for label in column.labels]
+    else:
+        days = [None if label is None else days_since(label, origin) for label in column.labels]
+        found = [np.nan if day is None else day for day in days]
+    return np.array(found, dtype=np.float64)
+
+
+def number_codes(covariate: Covariate, column: LabelColumn) -> NumberCodes:
+    """Codes of each group's number, shape (groups,)."""
+    assert covariate.number is not None
+    numbers = label_numbers(column, covariate.number.origin)
+    known = np.where(np.isnan(numbers), NO_NUMBER, numbers)
+    return pack(known, known)[column.place]
+
+
+def level_positions(covariate: Covariate, column: LabelColumn, more: Mapping[str, int] | None = None) -> np.ndarray:
+    """The position of each group's level, or group of numbers, -1 if it has none; shape (groups,)."""
+    if covariate.number is None:
+        order = {level: code for code, level in enumerate(covariate.levels)}
+        return column.map_labels({**(more or {}), **order})
+    codes = number_codes(covariate, column)
+    found = covariate.number.group_of(codes)
+    return np.where(found < len(covariate.levels), found, -1)
+
+
+def _check_not_identifier(name: str, scale: NumberScale, tables: Sequence[GroupedTable], distinct: int) -> None:
+    """Whole numbers nearly all of which are different may well number the rows."""
+    rows = sum(max(float(table.rows.sum()), float(len(table.rows))) for table in tables)
+    if scale.whole and distinct > 0.9 * rows:
+        raise TableError(
+            f"covariate {name!r} has {distinct:,} different whole numbers in {count_text(rows)} rows, as a column that "
+            "names people has. Leave it out with --covariates (covariates=); if it is a number that describes people, "
+            f"say --numeric {name} (numeric=)."
+        )

@@ -1,0 +1,335 @@
+"""Marginalisation over reference people: a weighted sample of people stands for everyone, however many there are.
+
+A query that fixes levels and ranges is the mean over the reference people in it. One that fixes a number and leaves
+something else open is the mean over people near that number, with the number in the place of their own: of them only
+the covariates that the query leaves open are borrowed. The same goes for queries that hardly anybody fits. A query that
+fixes every covariate to a level or number is what the networks say there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from pnsight._typing import BoolArray, Float32Array, FloatArray, IndexArray
+from pnsight.data.number_codes import high_ends, is_range, low_ends, pack
+from pnsight.data.schema import OPEN, Codes, Schema
+from pnsight.models.mlp_numpy import Layers, mean_probabilities
+from pnsight.models.response_types.law_errors import ERROR_FLOOR, distances
+from pnsight.models.response_types.marginalise import (
+    Arrays,
+    Marginaliser,
+    Representation,
+    Values,
+    network_arrays,
+    networks_from,
+    with_people,
+)
+from pnsight.queries import lattice
+
+_CACHED = 4
+"""Ways to ask of which the values of all reference people are kept."""
+
+_CACHED_NEIGHBOURS = 256
+"""Queries whose neighbours are kept, as one query is asked about in several ways."""
+
+_MIN_PEOPLE = 64.0
+"""Fewer people than this do not stand for all of a query: those near it are asked as well."""
+
+_NEIGHBOURS = 0.2
+"""Neighbours of a query are this times the number of people to the power of 4/5, as kernel regression wants it."""
+
+_LEAST_NEIGHBOURS, _MOST_NEIGHBOURS = 32, 2048
+
+_ANOTHER_LEVEL = 10.0
+"""How much further away people of another level are than the furthest number."""
+
+
+class Neighbours(NamedTuple):
+    """People near a query, moved to it: their types (people, types), errors (people, groups), and weights (people,).
+
+    `bandwidths` says by covariate how far from the number asked about they were.
+    """
+
+    types: FloatArray
+    errors: FloatArray
+    weights: FloatArray
+    bandwidths: dict[int, float]
+
+
+@dataclass(frozen=True)
+class ReferencePeople(Marginaliser):
+    """A weighted sample of people, and the networks.
+
+    Attributes
+    ----------
+    schema : Schema
+    people : array of shape (people, covariates)
+    people_types : array of shape (people, types)
+    masses : array of shape (tables, people)
+        Share of each table's people that each stands for.
+    networks : sequence of Layers
+        Their mean speaks for anybody.
+    ranked : bool
+        Whether networks see numbers by rank.
+    error_weights : array of shape (features, groups)
+        Logarithm of the relative error of the law, linear in features of a person; NaN in a model without intervals.
+    between : array of shape (groups,)
+        Variance of the law between people, relative to what one row tells.
+    """
+
+    schema: Schema
+    people: Codes
+    people_types: Float32Array
+    masses: FloatArray
+    networks: Sequence[Layers]
+    ranked: bool
+    error_weights: FloatArray
+    between: FloatArray
+
+    representation: ClassVar[Representation] = "reference"
+
+    # --- means over people -------------------------------------------------------------------------------
+
+    def means(self, codes: Codes, weights: FloatArray, values: Values) -> FloatArray:
+        """Mean of `values` over the people of each query, shape (queries, k)."""
+        columns = values(np.full((1, self.people_types.shape[1]), 1 / self.people_types.shape[1])).shape[1]
+        found = np.empty((len(codes), columns))
+        single, near, summed = self._kinds(codes, weights)
+        if single.any():
+            found[single] = values(self.profile_types_at(codes[single]))
+        for place in np.flatnonzero(near):
+            neighbours = self.neighbours(codes[place], weights)
+            found[place] = neighbours.weights @ values(neighbours.types)
+        if summed.any():
+            mass = weights @ self.masses
+            sums = lattice.sum_over(self.schema, codes[summed], self.people, mass[:, None] * self._valued(values))
+            found[summed] = sums[:, :-1] / sums[:, -1:]
+        return found
+
+    def errors(self, codes: Codes, weights: FloatArray) -> FloatArray:
+        """Mean relative error of the law of each query's people, shape (queries, groups)."""
+        found = np.empty((len(codes), self.error_weights.shape[1]))
+        single, near, summed = self._kinds(codes, weights)
+        found[single] = self.errors_at(codes[single])
+        for place in np.flatnonzero(near):
+            neighbours = self.neighbours(codes[place], weights)
+            found[place] = neighbours.weights @ neighbours.errors
+        if summed.any():
+            mass = weights @ self.masses
+            flat = mass[:, None] * np.column_stack([self._people_errors, np.ones(len(mass))])
+            sums = lattice.sum_over(self.schema, codes[summed], self.people, flat)
+            found[summed] = sums[:, :-1] / sums[:, -1:]
+        return found
+
+    def sampling_errors(self, codes: Codes, weights: FloatArray) -> FloatArray:
+        """Relative error of each query's law as its people are a sample, shape (queries, groups)."""
+        single, near, _ = self._kinds(codes, weights)
+        number = self._effective_people(codes, weights)
+        for place in np.flatnonzero(near):
+            number[place] = 1 / np.square(self.neighbours(codes[place], weights).weights).sum()
+        return np.where(single[:, None], 0.0, np.sqrt(self.between / np.maximum(number, 1.0)[:, None]))
+
+    def shares(self, codes: Codes, weights: FloatArray) -> FloatArray:
+        """Share of the people that are in each query, shape (queries,)."""
+        mass = weights @ self.masses
+        return lattice.sum_over(self.schema, codes, self.people, mass[:, None])[:, 0]
+
+    def profile_types_at(self, profiles: Codes) -> FloatArray:
+        """Types of single people, shape (people, types)."""
+        if profiles.shape == self.people.shape and (profiles == self.people).all():
+            return self.people_types.astype(np.float64)
+        return mean_probabilities(self.networks, self.schema.effect_coding(profiles, self.ranked)).astype(np.float64)
+
+    def errors_at(self, profiles: Codes) -> FloatArray:
+        """Relative errors of the laws of single people, shape (people, groups)."""
+        return np.exp(error_features(self.schema.effect_coding(profiles, self.ranked)) @ self.error_weights)
+
+    # --- which people ------------------------------------------------------------------------------------
+
+    def _kinds(self, codes: Codes, weights: FloatArray) -> tuple[BoolArray, BoolArray, BoolArray]:
+        """Queries about single people, about people near, and about people in them; each of shape (queries,)."""
+        ranges = np.zeros(codes.shape, dtype=bool)
+        for j in self.schema.numeric:
+            ranges[:, j] = is_range(codes[:, j])
+        points = np.zeros(codes.shape, dtype=bool)
+        numeric = list(self.schema.numeric)
+        points[:, numeric] = (codes[:, numeric] != OPEN) & ~ranges[:, numeric]
+        single = ~((codes == OPEN) | ranges).any(axis=1)
+        near = ~single & points.any(axis=1)
+        plain = np.flatnonzero(~single & ~near)
+        near[plain] = self._effective_people(codes[plain], weights) < _MIN_PEOPLE
+        near &= (codes != OPEN).any(axis=1)
+        return single, near, ~single & ~near
+
+    def _effective_people(self, codes: Codes, weights: FloatArray) -> FloatArray:
+        """How many people of equal weight those in each query are worth, shape (queries,)."""
+        mass = weights @ self.masses
+        sums = lattice.sum_over(self.schema, codes, self.people, np.column_stack([mass, mass**2]))
+        return np.asarray(sums[:, 0] ** 2 / np.maximum(sums[:, 1], 1e-300))
+
+    def neighbours(self, query: Codes, weights: FloatArray) -> Neighbours:
+        """The people near a query (covariates,), moved to it."""
+        return self._cached_neighbours(query.astype(self.people.dtype).tobytes(), tuple(map(float, weights)))
+
+    @cached_property
+    def _cached_neighbours(self) -> Callable[[bytes, tuple[float, ...]], Neighbours]:
+        return lru_cache(_CACHED_NEIGHBOURS)(self._find_neighbours)
+
+    def _find_neighbours(self, packed: bytes, weights: tuple[float, ...]) -> Neighbours:
+        query = np.frombuffer(packed, dtype=self.people.dtype)
+        mass = np.array(weights) @ self.masses
+        some = np.flatnonzero(mass)
+        number = int(np.clip(_NEIGHBOURS * len(some) ** 0.8, _LEAST_NEIGHBOURS, _MOST_NEIGHBOURS))
+        apart = distances(self.schema, query[None], self.people[some], _ANOTHER_LEVEL)[0]
+        nearest = np.argpartition(apart, number)[:number] if number < len(some) else np.arange(len(some))
+        far = apart[nearest].max() * (1 + 1e-9)
+        kernel = 1 - (apart[nearest] / far) ** 2 if far > 0 else np.ones(len(nearest))  # Epanechnikov's
+        found = mass[some[nearest]] * np.maximum(kernel, 1e-9)
+        people = self.people[some[nearest]]
+        moved = self._moved(people, query)
+        inputs = self.schema.effect_coding(moved, self.ranked)
+        types = mean_probabilities(self.networks, inputs).astype(np.float64)
+        errors = np.exp(error_features(inputs) @ self.error_weights)
+        return Neighbours(types, errors, found / found.sum(), self._bandwidths(people, query))
+
+    def _moved(self, people: Codes, query: Codes) -> Codes:
+        """People with what the query fixes in the place of their own; numbers are brought into its ranges."""
+        moved = np.where(query == OPEN, people, query)
+        for j, scale in self.schema.numeric.items():
+            if query[j] != OPEN:
+                low, high = float(low_ends(query[j])), float(high_ends(query[j]))
+                own = low_ends(people[:, j])
+                own = np.where(np.isinf(own), scale.centre, own)
+                brought = np.clip(own, low, high) if np.isfinite(low) else np.full(len(people), low)
+                moved[:, j] = pack(brought, brought)
+        return moved
+
+    def _bandwidths(self, people: Codes, query: Codes) -> dict[int, float]:
+        """By numeric covariate that the query fixes to a number seen, how far the people's own are from it at most."""
+        found = {}
+        for j, scale in self.schema.numeric.items():
+            number = float(low_ends(query[j]))
+            if query[j] != OPEN and number == float(high_ends(query[j])) and np.isfinite(number):
+                own = low_ends(people[:, j])
+                if not scale.low <= number <= scale.high:
+                    continue
+                found[j] = float(np.abs(own[np.isfinite(own)] - number).max(initial=0.0))
+        return found
+
+    def bandwidths(self, codes: Codes, weights: FloatArray) -> dict[int, float]:
+        """By numeric covariate, how far from a number that was asked about the people are that it was averaged over."""
+        found: dict[int, float] = {}
+        _, near, _ = self._kinds(codes, weights)
+        for place in np.flatnonzero(near):
+            for j, width in self.neighbours(codes[place], weights).bandwidths.items():
+                found[j] = max(width, found.get(j, 0.0))
+        return found
+
+    @cached_property
+    def _valued(self) -> Callable[[Values], FloatArray]:
+        """Values of the reference people and, last, a one for each, shape (people, k + 1); cached."""
+        return lru_cache(_CACHED)(lambda values: with_people(values, self.people_types))
+
+    @cached_property
+    def _people_errors(self) -> FloatArray:
+        return self.errors_at(self.people)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is cached."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    # --- storing -----------------------------------------------------------------------------------------
+
+    def only(self, tables: Sequence[int], groups: Sequence[int]) -> Self:
+        """What concerns some tables and some groups of cells."""
+        return replace(
+            self,
+            masses=self.masses[list(tables)],
+            error_weights=self.error_weights[:, list(groups)],
+            between=self.between[list(groups)],
+        )
+
+    def arrays(self) -> Arrays:
+        """People, types, shares, errors and networks."""
+        own = {name: getattr(self, name) for name in _OWN_ARRAYS}
+        return {**own, "ranked": np.array([int(self.ranked)]), **network_arrays(self.networks)}
+
+    @classmethod
+    def from_arrays(cls, schema: Schema, profiles: Codes, arrays: Arrays) -> Self:
+        """What `arrays` described."""
+        people, types, masses, errors, between = (arrays[name] for name in _OWN_ARRAYS)
+        networks = networks_from(arrays)
+        if people.ndim != 2 or people.shape[1] != len(schema.names) or people.dtype != schema.code_type:
+            raise ValueError(f"reference people of shape {people.shape} do not fit {len(schema.names)} covariates")
+        if len(types) != len(people) or masses.shape[1] != len(people):
+            raise ValueError(f"arrays of {len(types)} and {masses.shape[1]} people do not fit {len(people)}")
+        inputs, columns = networks[0][0][0].shape[1], schema.effect_coding(people[:0]).shape[1]
+        if inputs != columns:
+            raise ValueError(f"networks of {inputs} inputs do not fit covariates of {columns}")
+        ranked = bool(arrays["ranked"][0])
+        return cls(schema, np.asfortranarray(people), types, masses, networks, ranked, errors, between)
+
+
+_OWN_ARRAYS = ("people", "people_types", "masses", "error_weights", "between")
+
+
+def error_features(inputs: Float32Array) -> FloatArray:
+    """What the logarithm of an error is linear in: the inputs and their squares, shape (people, 1 + 2 columns)."""
+    wide = inputs.astype(np.float64)
+    return np.column_stack([np.ones(len(wide)), wide, wide**2])
+
+
+def fit_errors(inputs: Float32Array, errors: FloatArray) -> FloatArray:
+    """Errors as a smooth function of the covariates, since a few simulated studies show each one badly.
+
+    Parameters
+    ----------
+    inputs : array of shape (people, columns)
+        People as networks see them.
+    errors : array of shape (people, groups)
+        Relative errors of their laws; NaN where there are none.
+
+    Returns
+    -------
+    array of shape (features, groups)
+        By ridge regression of the logarithms, and then so that the mean squared error is kept.
+    """
+    features = error_features(inputs)
+    if np.isnan(errors).any():
+        return np.full((features.shape[1], errors.shape[1]), np.nan)
+    logs = np.log(np.maximum(errors, ERROR_FLOOR))
+    ridge = np.eye(features.shape[1]) * len(features) * 1e-3
+    found = np.linalg.solve(features.T @ features + ridge, features.T @ logs)
+    fitted = np.exp(2 * features @ found).mean(axis=0)
+    found[0] += np.log(np.maximum(np.square(errors).mean(axis=0), ERROR_FLOOR**2) / fitted) / 2
+    return np.asarray(found)
+
+
+def draw_people(rows: FloatArray, most: int, rng: np.random.Generator) -> IndexArray:
+    """Positions of reference people, at most so many: all, or a sample by how many rows each has.
+
+    Parameters
+    ----------
+    rows : array of shape (people,)
+        How many rows each stands for.
+    most : int
+        How many to draw at most.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    array of shape (drawn,), in order
+        Systematic sampling: a person with more than one step of rows may be drawn more than once.
+    """
+    if len(rows) <= most:
+        return np.arange(len(rows))
+    order = rng.permutation(len(rows))
+    ends = np.cumsum(rows[order])
+    points = (np.arange(most) + rng.random()) * (ends[-1] / most)
+    return np.sort(order[np.searchsorted(ends, points).clip(max=len(rows) - 1)])

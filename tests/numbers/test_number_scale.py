@@ -1,0 +1,145 @@
+"""Numbers and ranges as codes: what is written is read back, and a range holds what lies between its ends."""
+
+from __future__ import annotations
+
+import datetime
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pnsight.data.number_codes import LARGEST, NO_NUMBER, covers, high_ends, is_range, low_ends, of_numbers, pack
+from pnsight.data.number_scale import NumberScale
+from pnsight.data.schema import OPEN
+from pnsight.errors import QueryError
+
+AGES = NumberScale.of(np.arange(18.0, 99.0), np.ones(81))
+WEIGHTS = NumberScale.of(np.linspace(40.05, 140.3, 400), np.ones(400))
+DAYS = NumberScale.of(np.arange(400.0), np.ones(400), origin="2024-02-01")
+SCALES = (AGES, WEIGHTS, DAYS)
+
+numbers = st.floats(-1e6, 1e6, width=32)
+
+
+def ends(text: str, scale: NumberScale = AGES) -> tuple[float, float]:
+    code = np.array([scale.code(text)], dtype=np.int64)
+    return float(low_ends(code)[0]), float(high_ends(code)[0])
+
+
+@given(numbers, numbers, numbers)
+def test_a_range_covers_the_numbers_between_its_ends_and_no_others(one, other, number):
+    low, high = sorted((one, other))
+    assert covers(pack(low, high), pack(number, number)) == (low <= number <= high)
+
+
+@given(numbers, numbers)
+def test_codes_of_numbers_are_no_codes_of_levels_and_not_open(one, other):
+    code = pack(*sorted((one, other)))
+    assert of_numbers(code)
+    assert code != OPEN
+    assert not of_numbers(np.arange(OPEN, 1000)).any()
+    assert is_range(code) == (one != other)
+
+
+FORMS = ("a", "a..b", "a..<b", ">=a", ">a", "<=a", "<a")
+
+
+@given(st.sampled_from(SCALES[:2]), numbers, numbers, st.sampled_from(FORMS))
+def test_what_is_written_is_read_back(scale, one, other, form):
+    low, high = sorted((one, other))
+    text = form.replace("a", scale.number_text(low)).replace("b", scale.number_text(high))
+    try:
+        code = scale.code(text)
+    except QueryError:
+        assert scale.whole or low == high  # nothing is between them
+        return
+    assert code is not None
+    assert scale.code(scale.text(code)) == code
+
+
+@given(st.integers(-3000, 3000), st.integers(0, 3000))
+def test_dates_are_read_back(first, more):
+    code = int(pack(float(first), float(first + more)))
+    assert DAYS.code(DAYS.text(code)) == code
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("52", (52, 52)),
+        ("40..65", (40, 65)),
+        (" 40 .. 65 ", (40, 65)),
+        ("40..<65", (40, 64)),
+        (">=65", (65, LARGEST)),
+        (">65", (66, LARGEST)),
+        ("<40", (-LARGEST, 39)),
+        ("<=40", (-LARGEST, 40)),
+        ("-5..-2", (-5, -2)),
+    ],
+)
+def test_forms_of_a_range(text, expected):
+    assert ends(text) == expected
+
+
+def test_an_open_end_of_decimals_is_just_beside_the_number():
+    low, high = ends("24..<27.5", WEIGHTS)
+    assert low == 24
+    assert high < 27.5
+    assert np.nextafter(np.float32(high), np.float32(np.inf)) == np.float32(27.5)
+
+
+@pytest.mark.parametrize("value", ["old", "40-65", "40..", "..65", "=5", "nan", "inf", "1e99", True])
+def test_what_is_no_number_has_no_code(value):
+    assert AGES.code(value) is None
+
+
+def test_an_empty_range_is_refused_with_what_to_do():
+    with pytest.raises(QueryError, match="lower end first"):
+        AGES.code("65..40")
+
+
+def test_dates_and_their_text_are_one():
+    day = datetime.date(2024, 3, 1)
+    assert DAYS.code(day) == DAYS.code("2024-03-01") == int(pack(29.0, 29.0))
+
+
+def test_groups_hold_everybody_once_and_have_readable_names():
+    for scale in SCALES:
+        people = pack(scale.knots, scale.knots)
+        inside = np.stack([covers(code, people) for code in scale.group_codes])
+        assert (inside.sum(axis=0) == 1).all()
+        assert np.array_equal(inside.argmax(axis=0), scale.group_of(people))
+        assert [scale.code(name) for name in scale.group_names] == scale.group_codes.tolist()
+    assert AGES.group_names == ("<40", "40..59", "60..79", ">=80")
+
+
+def test_a_range_over_several_groups_has_none():
+    assert AGES.group_of(np.array([AGES.code("30..45"), AGES.code("41..45")], dtype=np.int64)).tolist() == [-1, 1]
+
+
+@given(st.lists(st.floats(-100, 100, width=16), min_size=3, max_size=60))
+def test_ranks_rise_from_nobody_below_to_everybody(values):
+    scale = NumberScale.of(np.array(values), np.ones(len(values)))
+    ranks = scale.rank(np.sort(values))
+    assert (np.diff(ranks) >= -1e-12).all()
+    assert ranks.min() > 0
+    assert ranks.max() <= 1
+
+
+def test_a_missing_number_is_in_no_range_and_marked_for_networks():
+    scale = NumberScale.of(np.array([1.0, 2, 3, np.nan]), np.ones(4))
+    missing = np.array([scale.code("missing"), scale.code("2")], dtype=np.int64)
+    assert missing[0] == int(pack(NO_NUMBER, NO_NUMBER))
+    assert scale.text(int(missing[0])) == "missing"
+    assert not covers(np.int64(scale.code(">=1")), missing[:1]).any()
+    number, marked = scale.inputs(missing, ranked=True)
+    assert number[0] == 0
+    assert marked.tolist() == [1, -1]
+
+
+def test_numbers_outside_those_seen_are_as_the_nearest():
+    for ranked in (False, True):
+        (found,) = AGES.inputs(pack([0.0, 18.0, 98.0, 500.0], [0.0, 18.0, 98.0, 500.0]), ranked)
+        assert found[0] == found[1]
+        assert found[2] == found[3]
