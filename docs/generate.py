@@ -160,6 +160,7 @@ PAGES: list[tuple[Path, Callable[[], str]]] = [
             DOCS / "tables.md",
             DOCS / "check.md",
             DOCS / "deciding.md",
+            DOCS / "policies.md",
             DOCS / "scoring.md",
             DOCS / "report.md",
             DOCS / "disclosure.md",

@@ -205,6 +205,9 @@ COMMANDS: dict[str, Sequence[object]] = {
     "ask": ("ask", FOLDER, "", "--levels", "--threshold", 0.2, "--format", "csv"),
     "ask further": ("ask", FOLDER, "sex=male", "--threshold", 0.2, "--format", "csv"),
     "ask without": ("ask", FOLDER, "sex=male,old=yes", "--without", "--format", "csv"),
+    "decide or leave": ("decide", FOLDER, "", "sex=male", "--leave", "--format", "csv"),
+    "policies": ("policies", FOLDER, "", "sex=male", "sex=male,old=yes", "--format", "csv"),
+    "query of those who choose": ("query", FOLDER, "--space", "mask", "--quantity", "ett", "--format", "csv"),
     "rank": ("rank", FOLDER, "--top", 100, "--format", "csv"),
     "rank by harm": ("rank", FOLDER, "--top", 100, "--by", "harm", "--format", "csv"),
     "select": ("select", FOLDER, "--budget", 0.3, "--format", "csv"),
@@ -258,6 +261,11 @@ def api_decide(found: Published) -> bytes:
     return found.post("/api/decide", json=sent) + found.get("/api/decide?query=sex%3Dmale&threshold=0.2")
 
 
+@output("API: policies", addresses=["/api/policies"])
+def api_policies(found: Published) -> bytes:
+    return found.post("/api/policies", json={"queries": ["", "sex=male"]}) + found.get("/api/policies?query=sex%3Dmale")
+
+
 @output("API: questions", addresses=["/api/ask"])
 def api_ask(found: Published) -> bytes:
     asked = [found.post("/api/ask", json={"query": query, "threshold": 0.2}) for query in found.queries[::7]]
@@ -279,6 +287,11 @@ def explore(found: Published) -> bytes:
 @output("pages: groups", addresses=["/groups", "/groups/table"])
 def groups(found: Published) -> bytes:
     return found.get("/groups/table") + found.get("/groups")
+
+
+@output("pages: policies", addresses=["/policies"])
+def policies(found: Published) -> bytes:
+    return found.get("/policies") + found.get("/policies?with.sex=male")
 
 
 @output("pages: people", addresses=["/people", "/people/result", "/people.csv"])

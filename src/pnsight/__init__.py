@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pnsight.data.schema import Covariate, Schema
     from pnsight.data.study import Study
     from pnsight.decisions.planning import plan
+    from pnsight.decisions.policies import policies
     from pnsight.decisions.ranking import rank
     from pnsight.decisions.score_frames import score
     from pnsight.decisions.selection import select
@@ -46,6 +47,7 @@ __getattr__, __dir__, _ = lazy_loader.attach(
         "data.schema": ["Covariate", "Schema"],
         "data.study": ["Study"],
         "decisions.planning": ["plan"],
+        "decisions.policies": ["policies"],
         "decisions.ranking": ["rank"],
         "decisions.which_arm": ["decide"],
         "decisions.score_frames": ["score"],
@@ -98,6 +100,7 @@ __all__ = [
     "output",
     "plan",
     "plot",
+    "policies",
     "queries",
     "rank",
     "read_study",

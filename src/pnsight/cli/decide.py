@@ -33,6 +33,14 @@ def decide(
     cost: CostOption = None,
     cautious: CautiousOption = False,
     extrapolate: ExtrapolateOption = False,
+    leave: Annotated[
+        bool,
+        typer.Option(
+            "--leave",
+            help="Treat, do not, or leave it to them, by which has most respond; --threshold is then by how many more "
+            "must respond than under usual care, by default any.",
+        ),
+    ] = False,
     words: Annotated[bool, typer.Option("--words", help="A sentence for each query instead of a table.")] = False,
     space: SpaceOption = None,
     query_file: QueryFileOption = None,
@@ -54,8 +62,9 @@ def decide(
     fitted = load_model(model)
     codes, kept = parse_queries(fitted, queries, space, query_file)
     arguments = asking.arguments()
-    found = pnsight.decisions.decide(fitted, codes, least, cautious, extrapolate=extrapolate, **arguments)
-    estimand = fitted.estimand(**{**arguments, "contrast": found.contrast or asking.contrast})
+    found = pnsight.decisions.decide(fitted, codes, least, cautious, extrapolate=extrapolate, leave=leave, **arguments)
+    asked = {**arguments, "quantity": "effect"} if leave else arguments
+    estimand = fitted.estimand(**{**asked, "contrast": found.contrast or asking.contrast})
     say_about(fitted, estimand, found.notes, found.caption)
     if words:
         put("".join(f"{sentence}\n" for sentence in found.words()), out)

@@ -23,6 +23,7 @@ from pnsight.cli import (
     formula,
     oracle,
     plan,
+    policies,
     query,
     rank,
     report,
@@ -56,6 +57,7 @@ app.command("score")(score.score)
 app.command("ask")(ask.ask)
 app.command("rank")(rank.rank)
 app.command("select")(select_command.select)
+app.command("policies")(policies.policies)
 app.command("serve")(serve.serve)
 app.command("report")(report.report)
 app.command("export")(export.export)

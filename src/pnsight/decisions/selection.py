@@ -21,17 +21,17 @@ import numpy.typing as npt
 from pnsight._tabular import Tabular
 from pnsight._typing import BoolArray, FloatArray
 from pnsight.data.schema import Codes, Schema
-from pnsight.data.study import Study
 from pnsight.data.two_by_two import Y_X, Y_X0
+from pnsight.decisions.considered import not_considered, possible_profiles
 from pnsight.decisions.contradictions import answering_model, refuse_all_contradicted
 from pnsight.decisions.rule import cautious_ends, extrapolated, rank_with_ties
+from pnsight.decisions.usual_care import usual_care_notes
 from pnsight.decisions.winners_curse import LEAST_TOLD, NOT_KNOWN, overestimation
 from pnsight.errors import ModelError, QuantityError, QueryError, join_names
 from pnsight.estimands.estimand import Estimand, EstimandLike
 from pnsight.estimands.quantities import EFFECT, find_quantity, known_quantities
 from pnsight.estimands.resolve import OK, ROUNDING
 from pnsight.models import Model
-from pnsight.models.response_types.config import MAX_ENUMERATED_PROFILES
 from pnsight.notes import Note
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import CONTRADICTED, BoundTable, plain_numbers
@@ -176,6 +176,7 @@ def select(
     crowd = share[order] * (people or 1.0)
     before = np.append(0.0, np.cumsum(crowd * price[order]))[:-1]
     treated = np.clip((budget - before) / price[order], 0.0, crowd)
+    some = treated > 0
     return Selection(
         answers.take(order),
         crowd,
@@ -185,15 +186,11 @@ def select(
         people=people,
         notes=(
             *(note for note in answers.notes if note.kind != "answers_contradicted"),
-            *_not_considered(share, left_out),
+            *not_considered(share, left_out),
             *_cautions(answers, order, treated, gains["net"][order]),
+            *usual_care_notes(model, codes[order][some], some[some], ~some[some], asked),
         ),
     )
-
-
-def possible_profiles(study: Study) -> Codes:
-    """All profiles if they can be listed, else those that have rows."""
-    return lattice.all_profiles(study.schema) if study.schema.n_profiles <= MAX_ENUMERATED_PROFILES else study.profiles
 
 
 def _effect(model: Model, asked: Estimand) -> Estimand | None:
@@ -248,17 +245,6 @@ def _left_out(answers: BoundTable, few: BoolArray, unlike: BoolArray) -> dict[st
         "extrapolated": unlike,
         "few_rows": few & answered & ~unlike,
     }
-
-
-def _not_considered(share: FloatArray, left_out: Mapping[str, BoolArray]) -> list[Note]:
-    """Who was not considered, and why."""
-    people = {why: float(share[which].sum()) for why, which in left_out.items()}
-    people["no_rows"] = 1 - float(share.sum())
-    return [
-        Note("not_considered", {"share": size, "why": why}, "warning")
-        for why, size in people.items()
-        if size > ROUNDING
-    ]
 
 
 def _cautions(answers: BoundTable, order: npt.NDArray[np.intp], treated: FloatArray, net: FloatArray) -> list[Note]:

@@ -9,11 +9,12 @@ from pnsight._text import as_records
 from pnsight._version import __version__
 from pnsight.decisions import Questions
 from pnsight.decisions import ask as ask_model
+from pnsight.decisions import policies as compare_policies
 from pnsight.estimands.estimand import Estimand
 from pnsight.notes import Note, sentences
 from pnsight.output.about_answers import people_averaged
 from pnsight.queries.query import encode
-from pnsight.web.api_fields import AskAddress, Asked, AskRequest, RankRequest, Ruled
+from pnsight.web.api_fields import AskAddress, Asked, AskRequest, Decided, PoliciesAsked, RankRequest
 from pnsight.web.api_structures import decide_arms, described
 from pnsight.web.explorer import Explorer
 
@@ -62,7 +63,7 @@ def bounds(explorer: Explorer, queries: list[Any], asked: Asked) -> dict[str, An
     }
 
 
-def decide(explorer: Explorer, queries: list[Any], asked: Ruled) -> dict[str, Any]:
+def decide(explorer: Explorer, queries: list[Any], asked: Decided) -> dict[str, Any]:
     """Decisions, one a query."""
     found, estimand, answers = decide_arms(explorer, encode(explorer.schema, queries), asked)
     return {
@@ -72,6 +73,17 @@ def decide(explorer: Explorer, queries: list[Any], asked: Ruled) -> dict[str, An
         "threshold": found.threshold,
         "cautious": found.cautious,
         "decisions": as_records(found.columns()),
+    }
+
+
+def policies(explorer: Explorer, queries: list[Any], asked: PoliciesAsked) -> dict[str, Any]:
+    """What each policy brings."""
+    model = explorer.model
+    found = compare_policies(model, encode(explorer.schema, queries), asked.level, asked.population)
+    return {
+        **_about(explorer, model.estimand(level=asked.level, population=asked.population), found.notes),
+        "level": found.level,
+        "policies": as_records(found.columns()),
     }
 
 

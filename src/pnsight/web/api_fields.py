@@ -135,6 +135,16 @@ class Ruled(Asked):
     )
 
 
+class Decided(Ruled):
+    """How to decide, where it may also be left to people."""
+
+    leave: bool = Field(
+        False,
+        description="treat, do not, or leave it to them, by which has most respond; the threshold is then by how many "
+        "more must respond than under usual care, by default any",
+    )
+
+
 class Many(BaseModel):
     """Queries to ask about."""
 
@@ -155,7 +165,7 @@ class BoundsRequest(Many, Asked):
     """What to bound, for whom."""
 
 
-class DecideRequest(Many, Ruled):
+class DecideRequest(Many, Decided):
     """What to decide, for whom."""
 
 
@@ -176,6 +186,21 @@ class RankRequest(Asked):
         """What groups are ranked by: where that is a quantity, it need not be named twice."""
         named = self.by if self.quantity is None and self.by in QUANTITIES else self.quantity
         return Asked.estimand(self.model_copy(update={"quantity": named}), model)
+
+
+class PoliciesAsked(BaseModel):
+    """How to compare policies: as the options of `pnsight policies`."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    level: float = Field(DEFAULT_LEVEL, gt=0, lt=1, description="confidence of the intervals")
+    population: Population | None = Field(
+        None, description="whose people are meant; response-type models only, by default as the model was fitted"
+    )
+
+
+class PoliciesRequest(Many, PoliciesAsked):
+    """For whom to compare policies."""
 
 
 class _InAnAddress(BaseModel):
@@ -206,7 +231,7 @@ class BoundsAddress(_InAnAddress, _ManyTexts, Asked):
     model_config = _InAnAddress.model_config
 
 
-class DecideAddress(_InAnAddress, _ManyTexts, Ruled):
+class DecideAddress(_InAnAddress, _ManyTexts, Decided):
     """`DecideRequest` in an address."""
 
     model_config = _InAnAddress.model_config
@@ -214,6 +239,12 @@ class DecideAddress(_InAnAddress, _ManyTexts, Ruled):
 
 class AskAddress(_InAnAddress, _OneText, Ruled):
     """`AskRequest` in an address."""
+
+    model_config = _InAnAddress.model_config
+
+
+class PoliciesAddress(_ManyTexts, PoliciesAsked):
+    """`PoliciesRequest` in an address."""
 
     model_config = _InAnAddress.model_config
 
@@ -317,6 +348,16 @@ class ArmDecisionFields(AnswerFields):
     arm: str
 
 
+class ChoiceDecisionFields(AnswerFields):
+    """Treat, do not, or leave it to them, and how many respond in each case; bounds are those of the effect."""
+
+    decision: Literal["treat", "not", "leave", "uncertain", ""]
+    decision_cautious: Literal["treat", "not", "leave", "uncertain", ""]
+    usual: float | None
+    if_treated: float | None
+    if_untreated: float | None
+
+
 class About(BaseModel):
     """What holds of all answers: whose people they are averaged over, what to be warned of, and how to read them."""
 
@@ -340,7 +381,7 @@ class DecideAnswer(About):
     level: float | None
     threshold: float
     cautious: bool
-    decisions: list[ArmDecisionFields | DecisionFields]
+    decisions: list[ArmDecisionFields | ChoiceDecisionFields | DecisionFields]
 
 
 class QuestionFields(BaseModel):
@@ -390,3 +431,26 @@ class RankAnswer(About):
     by: str
     overestimated: float | None
     groups: list[GroupFields]
+
+
+class PolicyFields(BaseModel):
+    """A policy for the people of a query: who responds, how many more than under usual care, and who is overruled."""
+
+    query: str
+    policy: Literal["usual-care", "treat-all", "treat-none", "covariates", "covariates-and-choice"]
+    value: float | None
+    low: float | None
+    high: float | None
+    gain: float | None
+    gain_low: float | None
+    gain_high: float | None
+    treated: float | None
+    overruled_to_treat: float | None
+    overruled_to_not: float | None
+
+
+class PoliciesAnswer(About):
+    """Five policies a query."""
+
+    level: float | None
+    policies: list[PolicyFields]

@@ -1,0 +1,46 @@
+"""Usual care: whether rules are better than what people choose for themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from pnsight.errors import PnsightError
+from pnsight.web.context import Site
+from pnsight.web.lanes import Busy
+from pnsight.web.state import State
+from pnsight.web.views.policies import PolicyView, compare
+
+
+@dataclass(frozen=True)
+class PolicyPages:
+    """The page."""
+
+    site: Site
+
+    def routes(self) -> Sequence[BaseRoute]:
+        """Where it is."""
+        return [Route("/policies", self.page)]
+
+    async def page(self, request: Request) -> Response:
+        """Policies for the people that the address describes."""
+        state, problem = self.site.read(request)
+        status = 400 if problem else 200
+        found, problem = (None, problem) if problem else await self._compared(request, state)
+        return self.site.render.page("policies.html", state, "/policies", status, found=found, problem=problem)
+
+    async def _compared(self, request: Request, state: State) -> tuple[PolicyView | None, str]:
+        """The policies, or why they cannot be compared."""
+        explorer = self.site.explorer
+        problem = explorer.undecided(state.options.estimand)
+        if problem:
+            return None, problem
+        lane = self.site.heavy if explorer.many_profiles else self.site.quick
+        try:
+            return await self.site.computed(request, lane, compare, state), ""
+        except (PnsightError, Busy) as error:
+            return None, str(error)

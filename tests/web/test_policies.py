@@ -1,0 +1,54 @@
+"""Usual care against rules, on its page and as JSON: what the library says."""
+
+from __future__ import annotations
+
+import pytest
+
+from page_text import read
+from pnsight.decisions import POLICIES, policies
+
+
+def test_the_page_shows_what_the_library_says(client, model):
+    page = read(client.get("/policies").text)
+    found = policies(model)
+    rows = page.one("table", class_="policies").one("tbody").every("tr")
+    shown = [float(row.one("td", data_label="Respond").one("b").text) for row in rows]
+    assert shown == [float(f"{found.of(name)['value']:.3f}") for name in POLICIES]
+    assert "The best rule by covariates has" in page.text
+
+
+def test_the_page_is_about_the_people_chosen(client, model):
+    page = read(client.get("/policies?with.sex=male").text)
+    found = policies(model, "sex=male")
+    rows = page.one("table", class_="policies").one("tbody").every("tr")
+    assert rows[0].one("td", data_label="Respond").one("b").text == f"{found.of('usual-care')['value']:.3f}"
+
+
+@pytest.mark.parametrize("name", ["plug-in", "mask-mlp", "experiment alone", "contradicted"])
+def test_a_model_that_cannot_compare_says_why(ask, name):
+    page = ask(name).get("/policies")
+    assert page.status_code == 200
+    shown = read(page.text)
+    assert bool(shown.every("table")) != bool(shown.every("p", class_="problem"))
+
+
+def test_the_interface_compares_policies(client, model):
+    sent = {"queries": ["", {"sex": "male"}], "level": 0.8}
+    answer = client.post("/api/policies", json=sent).json()
+    found = policies(model, ["", "sex=male"], 0.8)
+    assert [one["value"] for one in answer["policies"]] == pytest.approx(found.value.tolist())
+    assert answer["level"] == 0.8
+    again = client.get("/api/policies?query=sex%3Dmale&level=0.8").json()["policies"]
+    for one, other in zip(again, answer["policies"][5:], strict=True):
+        assert one == {
+            name: value if name in ("query", "policy") else pytest.approx(value) for name, value in other.items()
+        }
+    assert "error" in client.get("/api/policies?level=7").json()
+
+
+def test_the_interface_may_leave_it_to_people(client):
+    answer = client.post("/api/decide", json={"queries": ["", "sex=male"], "leave": True}).json()
+    assert {"usual", "if_treated", "if_untreated"} <= set(answer["decisions"][0])
+    assert answer["quantity"] == "effect"
+    refused = client.post("/api/decide", json={"queries": [""], "leave": True, "quantity": "pns"})
+    assert "pns is asked for too" in refused.json()["error"]
