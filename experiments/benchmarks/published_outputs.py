@@ -212,6 +212,8 @@ COMMANDS: dict[str, Sequence[object]] = {
     "rank by harm": ("rank", FOLDER, "--top", 100, "--by", "harm", "--format", "csv"),
     "select": ("select", FOLDER, "--budget", 0.3, "--format", "csv"),
     "select, its curve": ("select", FOLDER, "--budget", 0.3, "--curve", "--format", "csv"),
+    "select with a cap on harm": ("select", FOLDER, "--budget", 0.3, "--max-harm", 0.1, "--format", "csv"),
+    "decide, its curve": ("decide", FOLDER, "--curve", "--format", "csv"),
     "explain": ("explain", FOLDER),
     "plan": ("plan", FOLDER, "--format", "csv"),
     "export again": ("export", FOLDER, "--out", "again", "--min-cell", 5),
@@ -264,6 +266,11 @@ def api_decide(found: Published) -> bytes:
 @output("API: policies", addresses=["/api/policies"])
 def api_policies(found: Published) -> bytes:
     return found.post("/api/policies", json={"queries": ["", "sex=male"]}) + found.get("/api/policies?query=sex%3Dmale")
+
+
+@output("API: thresholds and budgets", addresses=["/api/thresholds", "/api/select"])
+def api_thresholds(found: Published) -> bytes:
+    return found.post("/api/thresholds", json={}) + found.post("/api/select", json={"budget": 0.3, "max_harm": 0.1})
 
 
 @output("API: questions", addresses=["/api/ask"])

@@ -134,3 +134,20 @@ def test_policies_and_leaving_it_to_people_say_what_they_need(attempt, run, chur
     ended = attempt("decide", tmp_path / "both", "--leave", "--quantity", "pns")
     assert ended.code == 2
     assert "pns is asked for too" in ended.err
+
+
+def test_a_cap_on_harm_and_a_threshold_curve(run, attempt, tmp_path):
+    run("fit", *write_sexes(tmp_path), *COLUMNS, "--out", tmp_path / "model")
+    capped = run("select", tmp_path / "model", "--budget", 0.5, "--max-harm-each", 0.02, "--format", "csv")
+    assert [row["query"] for row in capped.rows] == ["F"]
+    assert "at most 0.00% of those treated are harmed" in capped.err
+    mixed = run("select", tmp_path / "model", "--budget", 1, "--max-harm", 0.07, "--format", "csv")
+    people = {row["query"]: float(row["treated"]) for row in mixed.rows}
+    assert people == {"F": pytest.approx(0.5), "M": pytest.approx(0.25)}  # of whom 0.21 are harmed, and of women none
+    curve = run("decide", tmp_path / "model", "--curve", "--format", "csv").rows
+    by_threshold = {round(float(row["threshold"]), 2): row for row in curve}
+    assert float(by_threshold[0.25]["treat"]) == 1.0
+    assert float(by_threshold[0.4]["treat"]) == pytest.approx(0.5)
+    assert float(by_threshold[0.5]["not"]) == 1.0
+    assert attempt("decide", tmp_path / "model", "--curve", "--threshold", 0.3).code == 2
+    assert attempt("select", tmp_path / "model", "--budget", 0.5, "--max-harm", 2).code == 2

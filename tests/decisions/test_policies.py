@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pnsight
@@ -98,6 +98,7 @@ def test_everyone_is_the_mean_of_the_profiles(both):
     assert found.of("covariates-and-choice")["treated"] == pytest.approx((1 + 0.7) / 2)
 
 
+@settings(max_examples=25)
 @given(study=studies(experiment_alone=False))
 def test_values_are_shares_and_intervals_hold_them(study):
     try:
@@ -209,6 +210,7 @@ def test_a_threshold_is_by_how_many_more_must_respond_than_under_usual_care(both
     assert list(pnsight.decide(both, "sex=F", 0.1, leave=True).decision) == ["leave"]
 
 
+@settings(max_examples=25)
 @given(shares=type_shares())
 def test_the_decision_has_most_respond(shares):
     law = Law.from_types(shares, TWO_BY_TWO)

@@ -230,9 +230,12 @@ def test_where_there_is_no_answer_numbers_are_null(ask):
     assert found["status"] in ("undefined", "incoherent")
 
 
+NAMES = ("model", "bounds", "decide", "ask", "rank", "policies", "thresholds", "select")
+
+
 def test_the_description_names_every_address_and_loads_nothing_from_elsewhere(client):
     found = client.get("/api/openapi.json").json()
-    assert list(found["paths"]) == [f"/api/{name}" for name in ("model", "bounds", "decide", "ask", "rank", "policies")]
+    assert list(found["paths"]) == [f"/api/{name}" for name in NAMES]
     for path in ("/docs", "/redoc", "/openapi.json"):
         assert client.get(path).status_code == 404
     page = client.get("/api/").text

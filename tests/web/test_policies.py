@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from page_text import read
-from pnsight.decisions import POLICIES, policies
+from pnsight.decisions import POLICIES, policies, select, threshold_curve
 
 
 def test_the_page_shows_what_the_library_says(client, model):
@@ -29,7 +29,7 @@ def test_a_model_that_cannot_compare_says_why(ask, name):
     page = ask(name).get("/policies")
     assert page.status_code == 200
     shown = read(page.text)
-    assert bool(shown.every("table")) != bool(shown.every("p", class_="problem"))
+    assert bool(shown.every("table", class_="policies")) != bool(shown.every("p", class_="problem"))
 
 
 def test_the_interface_compares_policies(client, model):
@@ -52,3 +52,22 @@ def test_the_interface_may_leave_it_to_people(client):
     assert answer["quantity"] == "effect"
     refused = client.post("/api/decide", json={"queries": [""], "leave": True, "quantity": "pns"})
     assert "pns is asked for too" in refused.json()["error"]
+
+
+def test_other_thresholds_are_on_the_page_and_in_the_interface(client, model):
+    page = read(client.get("/policies?with.sex=male&cautious=no").text)
+    rows = page.one("table", class_="thresholds").one("tbody").every("tr")
+    assert rows[0].one("td", data_label="Treat").text == "100.0%"
+    sent = {"query": "sex=male", "thresholds": [0.1, 0.3]}
+    answer = client.post("/api/thresholds", json=sent).json()
+    found = threshold_curve(model, "sex=male", [0.1, 0.3])
+    assert [one["treat"] for one in answer["thresholds"]] == pytest.approx(found.plain["treat"].tolist())
+    assert [one["not_cautious"] for one in answer["thresholds"]] == pytest.approx(found.cautious["not"].tolist())
+
+
+def test_the_interface_spends_a_budget_with_a_cap_on_harm(client, model):
+    answer = client.post("/api/select", json={"budget": 0.5, "max_harm": 0.2}).json()
+    found = select(model, 0.5, max_harm=0.2)
+    assert answer["harmed_at_most"] == pytest.approx(found.harmed_share())
+    assert [one["query"] for one in answer["selected"]] == found.columns()["query"]
+    assert "error" in client.post("/api/select", json={"budget": 0.5, "max_harm": 20}).json()

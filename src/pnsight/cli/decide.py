@@ -41,6 +41,12 @@ def decide(
             "must respond than under usual care, by default any.",
         ),
     ] = False,
+    curve: Annotated[
+        bool,
+        typer.Option(
+            "--curve", help="The share of the people with each decision at thresholds from least to largest instead."
+        ),
+    ] = False,
     words: Annotated[bool, typer.Option("--words", help="A sentence for each query instead of a table.")] = False,
     space: SpaceOption = None,
     query_file: QueryFileOption = None,
@@ -60,6 +66,9 @@ def decide(
         raise typer.BadParameter(f"--words and --format {format} are given; words are plain text, so use one of them.")
     least = threshold_or_cost(threshold, cost, asking.payoffs)
     fitted = load_model(model)
+    if curve:
+        _emit_curve(fitted, queries, asking, least, extrapolate, leave or words or cautious, format, out)
+        return
     codes, kept = parse_queries(fitted, queries, space, query_file)
     arguments = asking.arguments()
     found = pnsight.decisions.decide(fitted, codes, least, cautious, extrapolate=extrapolate, leave=leave, **arguments)
@@ -70,3 +79,26 @@ def decide(
         put("".join(f"{sentence}\n" for sentence in found.words()), out)
     else:
         emit(prepend_columns(found.columns(), kept), format, out)
+
+
+def _emit_curve(
+    fitted: pnsight.Model,
+    queries: list[str] | None,
+    asking: EstimandOptions,
+    threshold: float | None,
+    extrapolate: bool,
+    otherwise: bool,
+    format: FormatOption,
+    out: OutOption,
+) -> None:
+    """The share of the people of one query with each decision, at many thresholds."""
+    if otherwise or threshold is not None or len(queries or []) > 1:
+        raise typer.BadParameter(
+            "--curve is for all thresholds and the people of one query, and shows plain and cautious decisions; leave "
+            "--threshold, --cost, --cautious, --leave, --words and further queries out."
+        )
+    estimand = asking.of(fitted)
+    query = queries[0] if queries else ""
+    found = pnsight.decisions.threshold_curve(fitted, query, quantity=estimand, extrapolate=extrapolate)
+    say_about(fitted, estimand, found.notes, found.caption)
+    emit(found.columns(), format, out)

@@ -18,6 +18,7 @@ from pnsight.decisions.rule import (
     usual_threshold,
 )
 from pnsight.decisions.selection import Selection, select
+from pnsight.decisions.thresholds import ThresholdCurve, threshold_curve
 from pnsight.decisions.usual_care import LEAVE, ChoiceDecisions
 from pnsight.decisions.value_of_information import Questions, ask, ask_beyond, left_open
 from pnsight.decisions.which_arm import ArmDecisions, decide, decide_arm
@@ -36,6 +37,7 @@ __all__ = [
     "Questions",
     "Ranking",
     "Selection",
+    "ThresholdCurve",
     "answering_model",
     "ask",
     "ask_beyond",
@@ -50,5 +52,6 @@ __all__ = [
     "rank",
     "refuse_threshold",
     "select",
+    "threshold_curve",
     "usual_threshold",
 ]

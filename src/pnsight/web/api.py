@@ -30,6 +30,10 @@ from pnsight.web.api_fields import (
     RankAddress,
     RankAnswer,
     RankRequest,
+    SelectAnswer,
+    SelectRequest,
+    ThresholdsAnswer,
+    ThresholdsRequest,
 )
 from pnsight.web.context import Site
 from pnsight.web.state import repeated
@@ -137,5 +141,15 @@ def router(site: Site) -> APIRouter:
     async def policies(request: Request, asked: PoliciesRequest) -> Any:
         """Compare usual care with rules."""
         return await compared(request, list(asked.queries), asked)
+
+    @found.post("/thresholds", response_model=ThresholdsAnswer)
+    async def thresholds(request: Request, asked: ThresholdsRequest) -> Any:
+        """Say how many would be treated, not, or uncertain at each threshold."""
+        return await site.computed(request, site.heavy, answers.thresholds, asked)
+
+    @found.post("/select", response_model=SelectAnswer)
+    async def select(request: Request, asked: SelectRequest) -> Any:
+        """Choose whom to treat with a budget, and with a cap on harm."""
+        return await site.computed(request, site.heavy, answers.select, asked)
 
     return found

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from pnsight._text import as_records
 from pnsight._version import __version__
-from pnsight.decisions import Questions
+from pnsight.decisions import Questions, threshold_curve
 from pnsight.decisions import ask as ask_model
 from pnsight.decisions import policies as compare_policies
+from pnsight.decisions import select as select_people
 from pnsight.estimands.estimand import Estimand
 from pnsight.notes import Note, sentences
 from pnsight.output.about_answers import people_averaged
-from pnsight.queries.query import encode
-from pnsight.web.api_fields import AskAddress, Asked, AskRequest, Decided, PoliciesAsked, RankRequest
+from pnsight.queries.query import decode, encode
+from pnsight.web.api_fields import (
+    AskAddress,
+    Asked,
+    AskRequest,
+    Decided,
+    PoliciesAsked,
+    RankRequest,
+    SelectRequest,
+    ThresholdsRequest,
+)
 from pnsight.web.api_structures import decide_arms, described
 from pnsight.web.explorer import Explorer
 
@@ -84,6 +95,33 @@ def policies(explorer: Explorer, queries: list[Any], asked: PoliciesAsked) -> di
         **_about(explorer, model.estimand(level=asked.level, population=asked.population), found.notes),
         "level": found.level,
         "policies": as_records(found.columns()),
+    }
+
+
+def thresholds(explorer: Explorer, asked: ThresholdsRequest) -> dict[str, Any]:
+    """Who is treated at each threshold."""
+    estimand = asked.estimand(explorer.model)
+    query = decode(explorer.schema, encode(explorer.schema, [asked.query])[0])
+    found = threshold_curve(explorer.model, str(query), asked.thresholds, estimand)
+    return {
+        **_about(explorer, estimand, found.notes),
+        "quantity": found.quantity,
+        "level": found.level,
+        "thresholds": as_records(found.columns()),
+    }
+
+
+def select(explorer: Explorer, asked: SelectRequest) -> dict[str, Any]:
+    """Whom to treat with a budget."""
+    estimand = asked.estimand(explorer.model)
+    how = {name: getattr(asked, name) for name in ("people", "cost", "by", "cautious", "max_harm", "max_harm_each")}
+    found = select_people(explorer.model, asked.budget, quantity=estimand, **how)
+    return {
+        **_about(explorer, estimand, found.notes),
+        "quantity": found.answers.quantity,
+        "totals": {name: None if math.isnan(value) else value for name, value in found.totals().items()},
+        "harmed_at_most": None if found.harm is None else found.harmed_share(),
+        "selected": as_records(found.columns()),
     }
 
 

@@ -21,6 +21,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, PydanticKnownError, c
 
 from pnsight.data.study import Population
 from pnsight.decisions.ranking import By
+from pnsight.decisions.selection import Gain
 from pnsight.estimands.assumptions import ASSUMPTIONS
 from pnsight.estimands.estimand import DEFAULT_LEVEL, Among, Estimand, Refine
 from pnsight.estimands.payoffs import MAX_PAYOFF
@@ -201,6 +202,28 @@ class PoliciesAsked(BaseModel):
 
 class PoliciesRequest(Many, PoliciesAsked):
     """For whom to compare policies."""
+
+
+class ThresholdsRequest(One, Asked):
+    """For whom and at which thresholds to say how many are treated."""
+
+    thresholds: list[Number] | None = Field(
+        None, max_length=MOST_QUERIES, description="what the quantity must reach; by default evenly spaced"
+    )
+
+
+class SelectRequest(Asked):
+    """Whom to treat with a budget: as the options of `pnsight select`."""
+
+    budget: Amount = Field(description="how many can be treated: a share of the population, or a number with people")
+    people: Amount | None = Field(None, description="how many people the population has")
+    cost: Amount | None = Field(None, description="what treating one person costs")
+    by: Gain = Field("guaranteed", description="spend for the lower bound, the net effect, or the upper bound")
+    cautious: bool = Field(False, description="go by the far ends of the bounds' intervals")
+    max_harm: float | None = Field(
+        None, ge=0, le=1, description="share of all who are treated that may be harmed: the upper bound among them"
+    )
+    max_harm_each: float | None = Field(None, ge=0, le=1, description="the same for those of each profile by itself")
 
 
 class _InAnAddress(BaseModel):
@@ -454,3 +477,48 @@ class PoliciesAnswer(About):
 
     level: float | None
     policies: list[PolicyFields]
+
+
+class ThresholdFields(BaseModel):
+    """Shares of the people by what is decided about them at one threshold."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    threshold: float
+    treat: float
+    not_: float = Field(alias="not")
+    uncertain: float
+    unanswered: float
+    treat_cautious: float | None = None
+    not_cautious: float | None = None
+    uncertain_cautious: float | None = None
+    unanswered_cautious: float | None = None
+
+
+class ThresholdsAnswer(About):
+    """Decisions at each threshold."""
+
+    quantity: str
+    level: float | None
+    thresholds: list[ThresholdFields]
+
+
+class SelectedFields(AnswerFields):
+    """A profile that is treated: its people, those treated, what is spent and gained, and the upper bound on harm."""
+
+    people: float
+    spent: float
+    treated: float
+    guaranteed: float
+    net: float | None
+    best_case: float
+    harm_upper: float | None = None
+
+
+class SelectAnswer(About):
+    """Whom to treat, those who gain most first, and what all of them bring together."""
+
+    quantity: str
+    totals: dict[str, float | None]
+    harmed_at_most: float | None
+    selected: list[SelectedFields]

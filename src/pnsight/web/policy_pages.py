@@ -9,11 +9,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from pnsight.errors import PnsightError
 from pnsight.web.context import Site
 from pnsight.web.lanes import Busy
 from pnsight.web.state import State
-from pnsight.web.views.policies import PolicyView, compare
+from pnsight.web.views.policies import PolicyPage, policy_page
 
 
 @dataclass(frozen=True)
@@ -27,20 +26,20 @@ class PolicyPages:
         return [Route("/policies", self.page)]
 
     async def page(self, request: Request) -> Response:
-        """Policies for the people that the address describes."""
+        """Policies, and other thresholds, for the people that the address describes."""
         state, problem = self.site.read(request)
         status = 400 if problem else 200
-        found, problem = (None, problem) if problem else await self._compared(request, state)
-        return self.site.render.page("policies.html", state, "/policies", status, found=found, problem=problem)
+        found = PolicyPage(problem=problem) if problem else await self._found(request, state)
+        return self.site.render.page("policies.html", state, "/policies", status, shown=found)
 
-    async def _compared(self, request: Request, state: State) -> tuple[PolicyView | None, str]:
-        """The policies, or why they cannot be compared."""
+    async def _found(self, request: Request, state: State) -> PolicyPage:
+        """What the page shows, or why it shows nothing."""
         explorer = self.site.explorer
         problem = explorer.undecided(state.options.estimand)
         if problem:
-            return None, problem
+            return PolicyPage(problem=problem)
         lane = self.site.heavy if explorer.many_profiles else self.site.quick
         try:
-            return await self.site.computed(request, lane, compare, state), ""
-        except (PnsightError, Busy) as error:
-            return None, str(error)
+            return await self.site.computed(request, lane, policy_page, state)
+        except Busy as error:
+            return PolicyPage(problem=str(error))

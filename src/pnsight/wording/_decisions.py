@@ -231,6 +231,7 @@ _NOT_CONSIDERED = {
     "extrapolated": "like nobody seen (--extrapolate takes them in)",
     "no_answer": "without an answer",
     "few_rows": "with too few rows",
+    "too_much_harm": "in which more may be harmed than allowed",
     "no_rows": "without any row",
 }
 

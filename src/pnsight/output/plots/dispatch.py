@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from pnsight.data.study import Study
-from pnsight.decisions import Decisions, Ranking, Selection, decided
+from pnsight.decisions import Decisions, Ranking, Selection, ThresholdCurve, decided
 from pnsight.diagnostics import Check, Coherence
 from pnsight.errors import QueryError
 from pnsight.models import Model
@@ -16,10 +16,11 @@ from pnsight.output.plots.coherence import coherence
 from pnsight.output.plots.forest import forest, ranking
 from pnsight.output.plots.gains import gain_curve
 from pnsight.output.plots.support import support_map
+from pnsight.output.plots.thresholds import threshold_plot
 from pnsight.queries.bound_table import BoundTable
 from pnsight.queries.query import QueryLike
 
-Drawable = Model | BoundTable | Decisions | Ranking | Selection | Study | Check | Coherence
+Drawable = Model | BoundTable | Decisions | Ranking | Selection | ThresholdCurve | Study | Check | Coherence
 
 
 def plot(
@@ -36,7 +37,8 @@ def plot(
     ----------
     found
         A model, of which the bounds of `queries` are drawn as a forest plot; such bounds or decisions themselves; a
-        `Ranking`; a `Selection`, whose gain is drawn against the budget; a `Study`, for a map of its rows; or a `Check`
+        `Ranking`; a `Selection`, whose gain is drawn against the budget; a
+        `ThresholdCurve`; a `Study`, for a map of its rows; or a `Check`
         or its coherence, for how near the tables come to contradicting each other.
     queries, options
         For a model: what to ask, as `pnsight.decisions.decide` takes it, such as `quantity` and `level`.
@@ -69,6 +71,7 @@ _DRAWN: dict[type, Callable[..., Figure]] = {
     BoundTable: forest,
     Decisions: forest,
     Selection: gain_curve,
+    ThresholdCurve: threshold_plot,
     Study: support_map,
     Check: _of_check,
     Coherence: coherence,

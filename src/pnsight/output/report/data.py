@@ -240,6 +240,24 @@ class UsualCare:
 
 
 @dataclass(frozen=True)
+class Thresholds:
+    """Shares of the people by what is decided about them, at each threshold, by bounds and with caution."""
+
+    quantity: str
+    thresholds: tuple[float, ...] = ()
+    plain: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    cautious: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    refused: str = ""
+
+    @property
+    def shown(self) -> tuple[tuple[float, Mapping[str, float]], ...]:
+        """Every other threshold, with the shares that count: the cautious ones where there are any."""
+        shares = self.cautious or self.plain
+        rows = ((at, {name: values[k] for name, values in shares.items()}) for k, at in enumerate(self.thresholds))
+        return tuple(rows)[::2]
+
+
+@dataclass(frozen=True)
 class Counts:
     """Rows of a table by arm and outcome: heads of the names and of the numbers, and the rows."""
 
@@ -337,6 +355,7 @@ class Summary:
     turned : an example of that from this report, if there is one
     structure : names, counts, curves and the best arm; None with two arms and two outcomes
     usual_care : whether a rule is better than what people choose for themselves
+    thresholds : who would be treated at other thresholds
     """
 
     title: str
@@ -372,6 +391,7 @@ class Summary:
     citations: tuple[str, ...]
     structure: OfStructure | None = None
     usual_care: UsualCare = field(default_factory=UsualCare)
+    thresholds: Thresholds = field(default_factory=lambda: Thresholds(""))
 
     def decision(self, answer: Answer) -> str:
         """The decision on a group that is shown."""

@@ -12,7 +12,19 @@ import numpy.typing as npt
 from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN, Codes, Schema
 from pnsight.data.two_by_two import Y_X, Y_X0
-from pnsight.decisions import NOT, POLICIES, TREAT, UNCERTAIN, Ranking, ask, decided, policies, rank, select
+from pnsight.decisions import (
+    NOT,
+    POLICIES,
+    TREAT,
+    UNCERTAIN,
+    Ranking,
+    ask,
+    decided,
+    policies,
+    rank,
+    select,
+    threshold_curve,
+)
 from pnsight.decisions.ranking import MOST_CANDIDATES, NOBODY_KNOWN_HARMED
 from pnsight.decisions.usual_care import usual_care_notes
 from pnsight.errors import PnsightError
@@ -38,6 +50,7 @@ from pnsight.output.report.data import (
     Net,
     PolicyRow,
     Question,
+    Thresholds,
     UsualCare,
 )
 from pnsight.queries import lattice
@@ -182,6 +195,20 @@ def usual_care(asked: ReportRequest, headline: Headline) -> UsualCare:
     better = usual_care_notes(model, encode(model.schema, None), treated, untreated, asked.estimand)
     said = tuple(note for note in found.notes if note.kind != "usual_care_beats_rule")
     return UsualCare(rows, policy_words.verdict(found), "".join(sentences(better, "page")), asked.notes(said))
+
+
+def thresholds(asked: ReportRequest) -> Thresholds:
+    """Whom the rule would treat, not treat or leave uncertain at other thresholds."""
+    if not asked.decides:
+        return Thresholds(asked.quantity)
+    try:
+        found = threshold_curve(asked.model, quantity=asked.estimand)
+    except PnsightError as error:
+        return Thresholds(asked.quantity, refused=str(error))
+    plain, cautious = (
+        {name: tuple(map(float, values)) for name, values in shares.items()} for shares in (found.plain, found.cautious)
+    )
+    return Thresholds(asked.quantity, tuple(map(float, found.thresholds)), plain, cautious)
 
 
 def levels(asked: ReportRequest) -> Groups:

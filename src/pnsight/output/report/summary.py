@@ -159,6 +159,7 @@ def summarise(
         citations=words.CITATIONS,
         structure=structure,
         usual_care=sections.usual_care(asked, everyone[0]),
+        thresholds=sections.thresholds(asked),
     )
 
 

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 
 from pnsight._text import share_text
 from pnsight.decisions.policies import POLICIES, Policies, policies
+from pnsight.decisions.thresholds import threshold_curve
+from pnsight.errors import PnsightError
 from pnsight.notes import sentences
 from pnsight.output.policy_words import NAMES, verdict
+from pnsight.queries.query import decode
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import State
 from pnsight.web.views.describe_question import confidence, population_words, told_beside
@@ -45,6 +48,55 @@ class PolicyView:
     verdict: str
     population: str
     notes: Sequence[str]
+
+
+@dataclass(frozen=True)
+class ThresholdRow:
+    """Shares of the people at one threshold, in words."""
+
+    threshold: str
+    treat: str
+    not_: str
+    uncertain: str
+    places: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class PolicyPage:
+    """What the page shows: policies or why there are none, and decisions at other thresholds if there are any."""
+
+    found: PolicyView | None = None
+    problem: str = ""
+    rows: Sequence[ThresholdRow] = ()
+
+
+def policy_page(explorer: Explorer, state: State) -> PolicyPage:
+    """All that is shown about the people of a state."""
+    try:
+        rows = at_thresholds(explorer, state)
+    except PnsightError:
+        rows = []  # what is wrong is said in place of the policies
+    try:
+        return PolicyPage(compare(explorer, state), rows=rows)
+    except PnsightError as error:
+        return PolicyPage(problem=str(error), rows=rows)
+
+
+def at_thresholds(explorer: Explorer, state: State) -> list[ThresholdRow]:
+    """Whom the rule would treat at other thresholds; where decisions are cautious, with caution."""
+    query = str(decode(explorer.schema, state.codes[0]))
+    found = threshold_curve(explorer.model, query, quantity=state.options.estimand)
+    shares = found.cautious if state.options.cautious and found.cautious else found.plain
+    return [
+        ThresholdRow(
+            f"{at:.3g}",
+            share_text(float(shares["treat"][k])),
+            share_text(float(shares["not"][k])),
+            share_text(float(shares["uncertain"][k])),
+            (round(100 * float(shares["treat"][k]), 2), round(100 * float(shares["uncertain"][k]), 2)),
+        )
+        for k, at in list(enumerate(found.thresholds))[::2]
+    ]
 
 
 def compare(explorer: Explorer, state: State) -> PolicyView:
