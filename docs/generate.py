@@ -161,6 +161,7 @@ PAGES: list[tuple[Path, Callable[[], str]]] = [
             DOCS / "check.md",
             DOCS / "deciding.md",
             DOCS / "policies.md",
+            DOCS / "size.md",
             DOCS / "scoring.md",
             DOCS / "report.md",
             DOCS / "disclosure.md",

@@ -429,6 +429,15 @@ SENTENCES = {
         "people know something that the covariates do not show. A rule that also goes by what they would choose has "
         "0.5600",
     ),
+    "size_of_subgroups": (
+        {"subgroups": 4, "simultaneous": True},
+        "rows of all 4 subgroups together, which are equally large, with intervals that hold together (Bonferroni)",
+    ),
+    "size_worst_only": (
+        {},
+        "in the worst case only: give guesses (--prevalence, prevalence=) or a pilot (--pilot, pilot=) for what is "
+        "expected",
+    ),
     "everything_known": ({}, "every covariate is known: there is nothing to ask"),
     "nobody_described": ({}, "nobody fits this description, so how likely an answer is cannot be said"),
     "no_question_helps": ({}, "no single question would change the decision"),

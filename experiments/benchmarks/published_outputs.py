@@ -214,6 +214,7 @@ COMMANDS: dict[str, Sequence[object]] = {
     "select, its curve": ("select", FOLDER, "--budget", 0.3, "--curve", "--format", "csv"),
     "select with a cap on harm": ("select", FOLDER, "--budget", 0.3, "--max-harm", 0.1, "--format", "csv"),
     "decide, its curve": ("decide", FOLDER, "--curve", "--format", "csv"),
+    "size from a pilot": ("size", "--margin", 0.05, "--pilot", FOLDER, "--query", "sex=male", "--format", "csv"),
     "explain": ("explain", FOLDER),
     "plan": ("plan", FOLDER, "--format", "csv"),
     "export again": ("export", FOLDER, "--out", "again", "--min-cell", 5),
@@ -271,6 +272,11 @@ def api_policies(found: Published) -> bytes:
 @output("API: thresholds and budgets", addresses=["/api/thresholds", "/api/select"])
 def api_thresholds(found: Published) -> bytes:
     return found.post("/api/thresholds", json={}) + found.post("/api/select", json={"budget": 0.3, "max_harm": 0.1})
+
+
+@output("API: study size", addresses=["/api/size"])
+def api_size(found: Published) -> bytes:
+    return found.post("/api/size", json={"margin": 0.05, "query": "sex=male"})
 
 
 @output("API: questions", addresses=["/api/ask"])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pnsight.data.reading import read_study
     from pnsight.data.schema import Covariate, Schema
     from pnsight.data.study import Study
-    from pnsight.decisions.planning import plan
+    from pnsight.decisions.planning import plan, size
     from pnsight.decisions.policies import policies
     from pnsight.decisions.ranking import rank
     from pnsight.decisions.score_frames import score
@@ -46,7 +46,7 @@ __getattr__, __dir__, _ = lazy_loader.attach(
         "data.reading": ["read_study"],
         "data.schema": ["Covariate", "Schema"],
         "data.study": ["Study"],
-        "decisions.planning": ["plan"],
+        "decisions.planning": ["plan", "size"],
         "decisions.policies": ["policies"],
         "decisions.ranking": ["rank"],
         "decisions.which_arm": ["decide"],
@@ -109,5 +109,6 @@ __all__ = [
     "select",
     "serve",
     "simulation",
+    "size",
     "suppress",
 ]

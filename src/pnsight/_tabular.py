@@ -26,6 +26,9 @@ LEFT_OUT_IF_EMPTY = (
     "high",
     "gain_low",
     "gain_high",
+    "simulated",
+    "within",
+    "coverage",
 )
 """Columns that a reader is spared where no row has anything in them; files always have them."""
 

@@ -151,3 +151,12 @@ def test_a_cap_on_harm_and_a_threshold_curve(run, attempt, tmp_path):
     assert float(by_threshold[0.5]["not"]) == 1.0
     assert attempt("decide", tmp_path / "model", "--curve", "--threshold", 0.3).code == 2
     assert attempt("select", tmp_path / "model", "--budget", 0.5, "--max-harm", 2).code == 2
+
+
+def test_study_size_of_case_p(run, attempt):
+    found = run("size", "--margin", 0.05, "--format", "csv").rows
+    by_end = {row["of"]: row for row in found}
+    assert by_end["effect"]["per_arm"] == "769.0"
+    assert (by_end["upper"]["experimental"], by_end["upper"]["observational"]) == ("1921.0", "1921.0")
+    assert attempt("size", "--margin", 5).code == 2
+    assert "did you mean 0.05" in attempt("size", "--margin", 5).err

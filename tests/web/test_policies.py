@@ -6,6 +6,7 @@ import pytest
 
 from page_text import read
 from pnsight.decisions import POLICIES, policies, select, threshold_curve
+from pnsight.decisions.planning import size
 
 
 def test_the_page_shows_what_the_library_says(client, model):
@@ -71,3 +72,10 @@ def test_the_interface_spends_a_budget_with_a_cap_on_harm(client, model):
     assert answer["harmed_at_most"] == pytest.approx(found.harmed_share())
     assert [one["query"] for one in answer["selected"]] == found.columns()["query"]
     assert "error" in client.post("/api/select", json={"budget": 0.5, "max_harm": 20}).json()
+
+
+def test_the_interface_takes_the_model_as_a_pilot(client, model):
+    answer = client.post("/api/size", json={"margin": 0.05, "query": {"sex": "male"}}).json()
+    found = size(0.05, pilot=model, query="sex=male")
+    assert [one["experimental"] for one in answer["sizes"]] == found.experimental.tolist()
+    assert "error" in client.post("/api/size", json={"margin": 5}).json()

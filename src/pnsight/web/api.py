@@ -32,6 +32,8 @@ from pnsight.web.api_fields import (
     RankRequest,
     SelectAnswer,
     SelectRequest,
+    SizeAnswer,
+    SizeRequest,
     ThresholdsAnswer,
     ThresholdsRequest,
 )
@@ -146,6 +148,11 @@ def router(site: Site) -> APIRouter:
     async def thresholds(request: Request, asked: ThresholdsRequest) -> Any:
         """Say how many would be treated, not, or uncertain at each threshold."""
         return await site.computed(request, site.heavy, answers.thresholds, asked)
+
+    @found.post("/size", response_model=SizeAnswer)
+    async def size(request: Request, asked: SizeRequest) -> Any:
+        """Say how many rows a study needs, with this model as the pilot."""
+        return await site.computed(request, site.heavy, answers.size, asked)
 
     @found.post("/select", response_model=SelectAnswer)
     async def select(request: Request, asked: SelectRequest) -> Any:

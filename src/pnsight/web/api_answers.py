@@ -12,6 +12,7 @@ from pnsight.decisions import Questions, threshold_curve
 from pnsight.decisions import ask as ask_model
 from pnsight.decisions import policies as compare_policies
 from pnsight.decisions import select as select_people
+from pnsight.decisions.planning import size as study_size
 from pnsight.estimands.estimand import Estimand
 from pnsight.notes import Note, sentences
 from pnsight.output.about_answers import people_averaged
@@ -24,6 +25,7 @@ from pnsight.web.api_fields import (
     PoliciesAsked,
     RankRequest,
     SelectRequest,
+    SizeRequest,
     ThresholdsRequest,
 )
 from pnsight.web.api_structures import decide_arms, described
@@ -122,6 +124,20 @@ def select(explorer: Explorer, asked: SelectRequest) -> dict[str, Any]:
         "totals": {name: None if math.isnan(value) else value for name, value in found.totals().items()},
         "harmed_at_most": None if found.harm is None else found.harmed_share(),
         "selected": as_records(found.columns()),
+    }
+
+
+def size(explorer: Explorer, asked: SizeRequest) -> dict[str, Any]:
+    """How many rows a study needs, by what the model knows."""
+    names = ("margin", "level", "quantity", "subgroups", "simultaneous", "assignment", "ratio")
+    query = decode(explorer.schema, encode(explorer.schema, [asked.query])[0])
+    found = study_size(pilot=explorer.model, query=str(query), **{name: getattr(asked, name) for name in names})
+    return {
+        "quantity": found.quantity,
+        "margin": found.margin,
+        "level": found.level,
+        "notes": sentences(found.notes),
+        "sizes": as_records(found.columns()),
     }
 
 

@@ -226,6 +226,22 @@ class SelectRequest(Asked):
     max_harm_each: float | None = Field(None, ge=0, le=1, description="the same for those of each profile by itself")
 
 
+class SizeRequest(One):
+    """How large a study is to be: as the options of `pnsight size`, with the model served as the pilot."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    margin: float = Field(gt=0, lt=1, description="half-width that intervals may have")
+    level: float = Field(0.95, gt=0, lt=1, description="confidence of the intervals")
+    quantity: QuantityName = Field("pns", description="what is to be bounded")
+    subgroups: int = Field(
+        1, ge=1, le=1_000_000, description="groups, equally large, that are each to be known so well"
+    )
+    simultaneous: bool = Field(False, description="whether the intervals of all subgroups are to hold together")
+    assignment: float = Field(0.5, gt=0, lt=1, description="share of the experiment that is treated")
+    ratio: float = Field(1.0, gt=0, le=1e6, description="observational rows for each experimental row")
+
+
 class _InAnAddress(BaseModel):
     """The same in an address, where all is text and a list may be written with commas."""
 
@@ -522,3 +538,23 @@ class SelectAnswer(About):
     totals: dict[str, float | None]
     harmed_at_most: float | None
     selected: list[SelectedFields]
+
+
+class SizeFields(BaseModel):
+    """Rows that are enough for one end, in one case."""
+
+    case: Literal["worst", "expected"]
+    of: Literal["effect", "lower", "upper"]
+    per_arm: float
+    experimental: float
+    observational: float | None
+
+
+class SizeAnswer(BaseModel):
+    """Rows that are enough."""
+
+    quantity: str
+    margin: float
+    level: float
+    notes: list[str]
+    sizes: list[SizeFields]

@@ -263,6 +263,11 @@ def _groups_compared(groups: int, most_fixed: int, least_share: float) -> str:
     return f"{fixing} and hold at least {least_share:.1%} of the people were compared"
 
 
+def _size_of_subgroups(subgroups: int, simultaneous: bool) -> str:
+    together = ", with intervals that hold together (Bonferroni)" if simultaneous else ""
+    return f"rows of all {number_of(subgroups, 'subgroup')} together, which are equally large{together}"
+
+
 DECISIONS: dict[str, Any] = {
     "decision": _decision,
     "decisions_counted": _decisions_counted,
@@ -301,6 +306,11 @@ DECISIONS: dict[str, Any] = {
     ),
     "harm_among_treated": (
         "of the profiles treated, {profiles:,} would have fewer respond than untreated: more are harmed"
+    ),
+    "size_of_subgroups": _size_of_subgroups,
+    "size_worst_only": (
+        "in the worst case only: give guesses (--prevalence, prevalence=) or a pilot (--pilot, pilot=) for what is "
+        "expected"
     ),
     "groups_compared": _groups_compared,
     "uncertain_now": (
