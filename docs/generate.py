@@ -163,6 +163,8 @@ PAGES: list[tuple[Path, Callable[[], str]]] = [
             DOCS / "tables.md",
             DOCS / "check.md",
             DOCS / "deciding.md",
+            DOCS / "policies.md",
+            DOCS / "size.md",
             DOCS / "scoring.md",
             DOCS / "sites.md",
             DOCS / "report.md",

@@ -460,6 +460,35 @@ SENTENCES = {
         {"treat": 1200, "not_": 0, "uncertain": 1, "unanswered": 2},
         "1,203 decisions: treat 1,200, uncertain 1, no answer 2",
     ),
+    "choices_counted": (
+        {"treat": 1200, "not_": 0, "leave": 3, "uncertain": 1, "unanswered": 2},
+        "1,206 decisions: treat 1,200, leave 3, uncertain 1, no answer 2",
+    ),
+    "choice_decision": (
+        {"decision": "leave", "usual": 0.7, "if_treated": 0.49, "if_untreated": 0.21, "rows": [1200, 3]},
+        "leave it to them: 0.700 respond if they choose for themselves, 0.490 if treated, 0.210 if not (rows: 1,200 "
+        "experimental, 3 observational).",
+    ),
+    "usual_care_better": (
+        {"groups": 2, "of": 5, "query": "sex=M", "treat": True, "fewer": 0.21},
+        "for 2 of 5 groups, most for sex=M, usual care is better: 0.210 fewer respond if all are treated than if they "
+        "choose for themselves; decide --leave (leave=True) weighs that too",
+    ),
+    "usual_care_beats_rule": (
+        {"queries": 1, "of": 1, "query": "", "usual": 0.55, "rule": 0.54, "choice": 0.56, "surely": False},
+        "usual care has more respond (0.5500) than the best rule by covariates (0.5400), though that may be chance: "
+        "people know something that the covariates do not show. A rule that also goes by what they would choose has "
+        "0.5600",
+    ),
+    "size_of_subgroups": (
+        {"subgroups": 4, "simultaneous": True},
+        "rows of all 4 subgroups together, which are equally large, with intervals that hold together (Bonferroni)",
+    ),
+    "size_worst_only": (
+        {},
+        "in the worst case only: give guesses (--prevalence, prevalence=) or a pilot (--pilot, pilot=) for what is "
+        "expected",
+    ),
     "everything_known": ({}, "every covariate is known: there is nothing to ask"),
     "nobody_described": ({}, "nobody fits this description, so how likely an answer is cannot be said"),
     "no_question_helps": ({}, "no single question would change the decision"),

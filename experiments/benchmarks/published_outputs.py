@@ -216,10 +216,16 @@ COMMANDS: dict[str, Sequence[object]] = {
     "ask": ("ask", FOLDER, "", "--levels", "--threshold", 0.2, "--format", "csv"),
     "ask further": ("ask", FOLDER, "sex=male", "--threshold", 0.2, "--format", "csv"),
     "ask without": ("ask", FOLDER, "sex=male,old=yes", "--without", "--format", "csv"),
+    "decide or leave": ("decide", FOLDER, "", "sex=male", "--leave", "--format", "csv"),
+    "policies": ("policies", FOLDER, "", "sex=male", "sex=male,old=yes", "--format", "csv"),
+    "query of those who choose": ("query", FOLDER, "--space", "mask", "--quantity", "ett", "--format", "csv"),
     "rank": ("rank", FOLDER, "--top", 100, "--format", "csv"),
     "rank by harm": ("rank", FOLDER, "--top", 100, "--by", "harm", "--format", "csv"),
     "select": ("select", FOLDER, "--budget", 0.3, "--format", "csv"),
     "select, its curve": ("select", FOLDER, "--budget", 0.3, "--curve", "--format", "csv"),
+    "select with a cap on harm": ("select", FOLDER, "--budget", 0.3, "--max-harm", 0.1, "--format", "csv"),
+    "decide, its curve": ("decide", FOLDER, "--curve", "--format", "csv"),
+    "size from a pilot": ("size", "--margin", 0.05, "--pilot", FOLDER, "--query", "sex=male", "--format", "csv"),
     "explain": ("explain", FOLDER),
     "plan": ("plan", FOLDER, "--format", "csv"),
     "export again": ("export", FOLDER, "--out", "again", "--min-cell", 5),
@@ -286,6 +292,21 @@ def api_tip(found: Published) -> bytes:
     return found.post("/api/tip", json=sent) + found.get("/api/tip?query=sex%3Dmale&threshold=0.2&along=treated%3D1")
 
 
+@output("API: policies", addresses=["/api/policies"])
+def api_policies(found: Published) -> bytes:
+    return found.post("/api/policies", json={"queries": ["", "sex=male"]}) + found.get("/api/policies?query=sex%3Dmale")
+
+
+@output("API: thresholds and budgets", addresses=["/api/thresholds", "/api/select"])
+def api_thresholds(found: Published) -> bytes:
+    return found.post("/api/thresholds", json={}) + found.post("/api/select", json={"budget": 0.3, "max_harm": 0.1})
+
+
+@output("API: study size", addresses=["/api/size"])
+def api_size(found: Published) -> bytes:
+    return found.post("/api/size", json={"margin": 0.05, "query": "sex=male"})
+
+
 @output("API: questions", addresses=["/api/ask"])
 def api_ask(found: Published) -> bytes:
     sent = [{"query": query, "threshold": 0.2, **found.contrast} for query in ("", *found.queries[::7])]
@@ -307,6 +328,11 @@ def explore(found: Published) -> bytes:
 @output("pages: groups", addresses=["/groups", "/groups/table"])
 def groups(found: Published) -> bytes:
     return found.get("/groups/table") + found.get("/groups")
+
+
+@output("pages: policies", addresses=["/policies"])
+def policies(found: Published) -> bytes:
+    return found.get("/policies") + found.get("/policies?with.sex=male")
 
 
 @output("pages: people", addresses=["/people", "/people/result", "/people.csv"])

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from pnsight.data.reading import read_counts, read_study, write_counts
     from pnsight.data.schema import Covariate, Schema
     from pnsight.data.study import Study
-    from pnsight.decisions.planning import plan
+    from pnsight.decisions.planning import plan, size
+    from pnsight.decisions.policies import policies
     from pnsight.decisions.ranking import rank
     from pnsight.decisions.score_frames import score
     from pnsight.decisions.selection import select
@@ -46,7 +47,8 @@ __getattr__, __dir__, _ = lazy_loader.attach(
         "data.reading": ["read_counts", "read_study", "write_counts"],
         "data.schema": ["Covariate", "Schema"],
         "data.study": ["Study"],
-        "decisions.planning": ["plan"],
+        "decisions.planning": ["plan", "size"],
+        "decisions.policies": ["policies"],
         "decisions.ranking": ["rank"],
         "decisions.which_arm": ["decide"],
         "decisions.score_frames": ["score"],
@@ -100,6 +102,7 @@ __all__ = [
     "output",
     "plan",
     "plot",
+    "policies",
     "queries",
     "rank",
     "read_counts",
@@ -109,6 +112,7 @@ __all__ = [
     "select",
     "serve",
     "simulation",
+    "size",
     "suppress",
     "tip",
     "write_counts",

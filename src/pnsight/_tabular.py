@@ -22,6 +22,13 @@ LEFT_OUT_IF_EMPTY = (
     "value_high",
     "trial_lower",
     "trial_upper",
+    "low",
+    "high",
+    "gain_low",
+    "gain_high",
+    "simulated",
+    "within",
+    "coverage",
 )
 """Columns that a reader is spared where no row has anything in them; files always have them."""
 

@@ -96,3 +96,67 @@ def test_the_whole_way_as_separate_programs(tmp_path):
     header, answer = asked.stdout.splitlines()
     assert header.startswith("query,lower,upper,")
     assert float(answer.split(",")[1]) == pytest.approx(0.279)
+
+
+def test_those_who_choose_and_policies_of_women_and_men(run, tmp_path):
+    """Case K: Mueller and Pearl's groups, through CSV files and the program."""
+    run("fit", *write_sexes(tmp_path), *COLUMNS, "--out", tmp_path / "model")
+    expected = {
+        "ett": (0.27, 0.70),
+        "etu": (0.30, -0.70),
+        "treated-if-untreated": (0.0, 0.0),
+        "untreated-if-treated": (1.0, 0.0),
+    }
+    for quantity, values in expected.items():
+        rows = run("query", tmp_path / "model", "F", "M", "--quantity", quantity, "--format", "csv").rows
+        for row, value in zip(rows, values, strict=True):
+            assert float(row["lower"]) == pytest.approx(value, abs=TOLERANCE)
+            assert float(row["upper"]) == pytest.approx(value, abs=TOLERANCE)
+    found = run("policies", tmp_path / "model", "F", "M", "--format", "csv")
+    value = {(row["query"], row["policy"]): float(row["value"]) for row in found.rows}
+    assert value["F", "usual-care"] == pytest.approx(0.399, abs=TOLERANCE)
+    assert value["F", "treat-all"] == pytest.approx(0.489, abs=TOLERANCE)
+    assert value["F", "covariates-and-choice"] == pytest.approx(0.489, abs=TOLERANCE)
+    assert value["M", "usual-care"] == pytest.approx(0.7, abs=TOLERANCE)
+    assert value["M", "treat-all"] == pytest.approx(0.49, abs=TOLERANCE)
+    assert value["M", "covariates-and-choice"] == pytest.approx(0.7, abs=TOLERANCE)
+    assert "usual care has more respond (0.7000) than the best rule by covariates (0.4900)" in found.err
+    left = run("decide", tmp_path / "model", "F", "M", "--leave", "--format", "csv")
+    assert [row["decision"] for row in left.rows] == ["treat", "leave"]
+    assert left.header[:3] == ["query", "decision", "decision_cautious"]
+
+
+def test_policies_and_leaving_it_to_people_say_what_they_need(attempt, run, churn, tmp_path):
+    ended = attempt("policies", churn)
+    assert ended.code == 2
+    assert "an experiment alone does not show" in ended.err
+    run("fit", *write_sexes(tmp_path), *COLUMNS, "--out", tmp_path / "both")
+    ended = attempt("decide", tmp_path / "both", "--leave", "--quantity", "pns")
+    assert ended.code == 2
+    assert "pns is asked for too" in ended.err
+
+
+def test_a_cap_on_harm_and_a_threshold_curve(run, attempt, tmp_path):
+    run("fit", *write_sexes(tmp_path), *COLUMNS, "--out", tmp_path / "model")
+    capped = run("select", tmp_path / "model", "--budget", 0.5, "--max-harm-each", 0.02, "--format", "csv")
+    assert [row["query"] for row in capped.rows] == ["F"]
+    assert "at most 0.00% of those treated are harmed" in capped.err
+    mixed = run("select", tmp_path / "model", "--budget", 1, "--max-harm", 0.07, "--format", "csv")
+    people = {row["query"]: float(row["treated"]) for row in mixed.rows}
+    assert people == {"F": pytest.approx(0.5), "M": pytest.approx(0.25)}  # of whom 0.21 are harmed, and of women none
+    curve = run("decide", tmp_path / "model", "--curve", "--format", "csv").rows
+    by_threshold = {round(float(row["threshold"]), 2): row for row in curve}
+    assert float(by_threshold[0.25]["treat"]) == 1.0
+    assert float(by_threshold[0.4]["treat"]) == pytest.approx(0.5)
+    assert float(by_threshold[0.5]["not"]) == 1.0
+    assert attempt("decide", tmp_path / "model", "--curve", "--threshold", 0.3).code == 2
+    assert attempt("select", tmp_path / "model", "--budget", 0.5, "--max-harm", 2).code == 2
+
+
+def test_study_size_of_case_p(run, attempt):
+    found = run("size", "--margin", 0.05, "--format", "csv").rows
+    by_end = {row["of"]: row for row in found}
+    assert by_end["effect"]["per_arm"] == "769.0"
+    assert (by_end["upper"]["experimental"], by_end["upper"]["observational"]) == ("1921.0", "1921.0")
+    assert attempt("size", "--margin", 5).code == 2
+    assert "did you mean 0.05" in attempt("size", "--margin", 5).err

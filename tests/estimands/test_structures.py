@@ -23,8 +23,11 @@ CONTRAST = {
     "an arm that is not tried": "high:low",
     "three arms, three grades": "low:high",
 }
-QUANTITIES = ("pns", "pn", "ps", "pd", "pe", "harm", "effect")
-CHOSEN = ("pn", "ps", "pd", "pe")
+SHOWN = ("pn", "ps", "pd", "pe")
+BY_CHOICE = ("ett", "etu", "treated-if-untreated", "untreated-if-treated")
+CHOSEN = (*SHOWN, *BY_CHOICE)
+"""Quantities that condition on what people showed, on what they chose, and on either."""
+QUANTITIES = ("pns", "harm", "effect", *CHOSEN)
 
 
 def asked(name, quantity, **options):
@@ -49,7 +52,7 @@ def test_bounds_of_any_structure_are_those_of_the_linear_program_and_hold_the_tr
     if quantity in ("pd", "pe") and structure.description.missing == "worst-case":
         return  # what people show is not always known
     estimand = asked(name, quantity)
-    if quantity in CHOSEN and structure.description.missing == "worst-case":
+    if quantity in SHOWN and structure.description.missing == "worst-case":
         with pytest.raises(QuantityError, match="conditions on outcomes that people show"):
             estimand.compiled(structure)
         return

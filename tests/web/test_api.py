@@ -37,7 +37,19 @@ def test_the_model_describes_itself(client, model):
     assert found["rows_experimental"] == 3000
     assert found["covariates"][0] == {"name": "sex", "levels": ["female", "male"]}
     assert found["intervals"] is True
-    assert client.get("/api/model").json()["quantities"] == ["pns", "pn", "ps", "pd", "pe", "harm", "benefit"]
+    assert client.get("/api/model").json()["quantities"] == [
+        "pns",
+        "pn",
+        "ps",
+        "pd",
+        "pe",
+        "harm",
+        "benefit",
+        "ett",
+        "etu",
+        "treated-if-untreated",
+        "untreated-if-treated",
+    ]
 
 
 def test_an_experiment_alone_has_no_observational_rows(ask):
@@ -218,9 +230,12 @@ def test_where_there_is_no_answer_numbers_are_null(ask):
     assert found["status"] in ("undefined", "incoherent")
 
 
+NAMES = ("model", "bounds", "decide", "tip", "ask", "rank", "policies", "thresholds", "size", "select")
+
+
 def test_the_description_names_every_address_and_loads_nothing_from_elsewhere(client):
     found = client.get("/api/openapi.json").json()
-    assert list(found["paths"]) == [f"/api/{name}" for name in ("model", "bounds", "decide", "tip", "ask", "rank")]
+    assert list(found["paths"]) == [f"/api/{name}" for name in NAMES]
     for path in ("/docs", "/redoc", "/openapi.json"):
         assert client.get(path).status_code == 404
     page = client.get("/api/").text

@@ -33,6 +33,20 @@ def decide(
     cost: CostOption = None,
     cautious: CautiousOption = False,
     extrapolate: ExtrapolateOption = False,
+    leave: Annotated[
+        bool,
+        typer.Option(
+            "--leave",
+            help="Treat, do not, or leave it to them, by which has most respond; --threshold is then by how many more "
+            "must respond than under usual care, by default any.",
+        ),
+    ] = False,
+    curve: Annotated[
+        bool,
+        typer.Option(
+            "--curve", help="The share of the people with each decision at thresholds from least to largest instead."
+        ),
+    ] = False,
     words: Annotated[bool, typer.Option("--words", help="A sentence for each query instead of a table.")] = False,
     space: SpaceOption = None,
     query_file: QueryFileOption = None,
@@ -52,13 +66,40 @@ def decide(
         raise typer.BadParameter(f"--words and --format {format} are given; words are plain text, so use one of them.")
     least = threshold_or_cost(threshold, cost, asking.payoffs)
     fitted = load_model(model)
+    if curve:
+        _emit_curve(fitted, queries, asking, least, extrapolate, leave or words or cautious, format, out)
+        return
     codes, kept = parse_queries(fitted, queries, space, query_file)
     arguments = asking.arguments()
-    found = pnsight.decisions.decide(fitted, codes, least, cautious, extrapolate=extrapolate, **arguments)
-    estimand = fitted.estimand(**{**arguments, "contrast": found.contrast or asking.contrast})
+    found = pnsight.decisions.decide(fitted, codes, least, cautious, extrapolate=extrapolate, leave=leave, **arguments)
+    asked = {**arguments, "quantity": "effect"} if leave else arguments
+    estimand = fitted.estimand(**{**asked, "contrast": found.contrast or asking.contrast})
     say_about(fitted, estimand, found.notes, found.caption)
     if words:
         put("".join(f"{sentence}\n" for sentence in found.words()), out)
     else:
         say_labels(fitted, found.columns()["query"], format, out)
         emit(prepend_columns(found.columns(), kept), format, out)
+
+
+def _emit_curve(
+    fitted: pnsight.Model,
+    queries: list[str] | None,
+    asking: EstimandOptions,
+    threshold: float | None,
+    extrapolate: bool,
+    otherwise: bool,
+    format: FormatOption,
+    out: OutOption,
+) -> None:
+    """The share of the people of one query with each decision, at many thresholds."""
+    if otherwise or threshold is not None or len(queries or []) > 1:
+        raise typer.BadParameter(
+            "--curve is for all thresholds and the people of one query, and shows plain and cautious decisions; leave "
+            "--threshold, --cost, --cautious, --leave, --words and further queries out."
+        )
+    estimand = asking.of(fitted)
+    query = queries[0] if queries else ""
+    found = pnsight.decisions.threshold_curve(fitted, query, quantity=estimand, extrapolate=extrapolate)
+    say_about(fitted, estimand, found.notes, found.caption)
+    emit(found.columns(), format, out)

@@ -24,6 +24,7 @@ from pnsight.cli import (
     formula,
     oracle,
     plan,
+    policies,
     query,
     rank,
     report,
@@ -31,6 +32,7 @@ from pnsight.cli import (
     select_command,
     serve,
     simulate,
+    size,
     start,
     tip,
 )
@@ -62,10 +64,12 @@ app.command("score")(score.score)
 app.command("ask")(ask.ask)
 app.command("rank")(rank.rank)
 app.command("select")(select_command.select)
+app.command("policies")(policies.policies)
 app.command("serve")(serve.serve)
 app.command("report")(report.report)
 app.command("export")(export.export)
 app.command("plan")(plan.plan)
+app.command("size")(size.size)
 app.command(
     "bench", add_help_option=False, context_settings={"ignore_unknown_options": True, "allow_extra_args": True}
 )(bench.bench)

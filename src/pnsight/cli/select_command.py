@@ -42,6 +42,16 @@ def select(
     cautious: CautiousOption = False,
     extrapolate: ExtrapolateOption = False,
     least_support: LeastSupportOption = 0,
+    max_harm: Annotated[
+        float | None,
+        typer.Option(
+            "--max-harm", help="Share of all who are treated that may be harmed: the upper bound on harm among them."
+        ),
+    ] = None,
+    max_harm_each: Annotated[
+        float | None,
+        typer.Option("--max-harm-each", help="The same for those of each profile by itself."),
+    ] = None,
     curve: Annotated[bool, typer.Option("--curve", help="The gain against the budget instead.")] = False,
     *,
     asking: EstimandOptions,
@@ -55,6 +65,18 @@ def select(
     """
     fitted = load_model(model)
     estimand = asking.of(fitted)
-    found = pnsight.select(fitted, budget, people, cost, by.value, cautious, least_support, estimand, extrapolate)
+    found = pnsight.select(
+        fitted,
+        budget,
+        people,
+        cost,
+        by.value,
+        cautious,
+        least_support,
+        estimand,
+        extrapolate,
+        max_harm=max_harm,
+        max_harm_each=max_harm_each,
+    )
     say_about(fitted, estimand, found.notes, found.caption)
     emit(found.curve() if curve else found.columns(), format, out)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pnsight.decisions.contradictions import answering_model
+from pnsight.decisions.policies import POLICIES, Policies, policies, policy_values
 from pnsight.decisions.ranking import Ranking, rank
 from pnsight.decisions.rule import (
     NONE,
@@ -17,20 +18,27 @@ from pnsight.decisions.rule import (
     usual_threshold,
 )
 from pnsight.decisions.selection import Selection, select
+from pnsight.decisions.thresholds import ThresholdCurve, threshold_curve
+from pnsight.decisions.usual_care import LEAVE, ChoiceDecisions
 from pnsight.decisions.tipping_points import TippingPoints, tip
 from pnsight.decisions.value_of_information import Questions, ask, ask_beyond, left_open
 from pnsight.decisions.which_arm import ArmDecisions, decide, decide_arm
 
 __all__ = [
+    "LEAVE",
     "NONE",
     "NOT",
+    "POLICIES",
     "TREAT",
     "UNCERTAIN",
     "ArmDecisions",
+    "ChoiceDecisions",
     "Decisions",
+    "Policies",
     "Questions",
     "Ranking",
     "Selection",
+    "ThresholdCurve",
     "TippingPoints",
     "answering_model",
     "ask",
@@ -41,9 +49,12 @@ __all__ = [
     "decisions",
     "extrapolated",
     "left_open",
+    "policies",
+    "policy_values",
     "rank",
     "refuse_threshold",
     "select",
+    "threshold_curve",
     "tip",
     "usual_threshold",
 ]

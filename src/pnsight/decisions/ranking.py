@@ -13,6 +13,7 @@ from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN, Codes, Schema
 from pnsight.decisions.contradictions import answering_model, notes_when_left_out, refuse_all_contradicted
 from pnsight.decisions.rule import rank_with_ties, reaches
+from pnsight.decisions.usual_care import usual_care_notes
 from pnsight.decisions.winners_curse import LEAST_TOLD, NOT_KNOWN, overestimation
 from pnsight.errors import QueryError, join_names
 from pnsight.estimands.estimand import Estimand, EstimandLike
@@ -135,7 +136,8 @@ def rank(
         notes += (NOT_KNOWN,)
     elif len(chosen):
         notes += (_caution(answers, end, (estimate - merit)[chosen].mean(), too_high),)
-    notes = notes_when_left_out(answers) + notes
+    listed = np.ones(len(chosen), dtype=bool)
+    notes = notes_when_left_out(answers) + notes + usual_care_notes(model, codes[chosen], listed, ~listed, asked)
     return Ranking(answers.take(chosen), by, share[chosen], adds[chosen], too_high, notes)
 
 

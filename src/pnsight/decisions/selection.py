@@ -21,17 +21,18 @@ import numpy.typing as npt
 from pnsight._tabular import Tabular
 from pnsight._typing import BoolArray, FloatArray
 from pnsight.data.schema import Codes, Schema
-from pnsight.data.study import Study
 from pnsight.data.two_by_two import Y_X, Y_X0
+from pnsight.decisions.considered import not_considered, possible_profiles
 from pnsight.decisions.contradictions import answering_model, refuse_all_contradicted
+from pnsight.decisions.harm_cap import spend_with_cap, validate_harm_caps
 from pnsight.decisions.rule import cautious_ends, extrapolated, rank_with_ties
+from pnsight.decisions.usual_care import usual_care_notes
 from pnsight.decisions.winners_curse import LEAST_TOLD, NOT_KNOWN, overestimation
 from pnsight.errors import ModelError, QuantityError, QueryError, join_names
 from pnsight.estimands.estimand import Estimand, EstimandLike
-from pnsight.estimands.quantities import EFFECT, find_quantity, known_quantities
+from pnsight.estimands.quantities import EFFECT, HARM, find_quantity, known_quantities
 from pnsight.estimands.resolve import OK, ROUNDING
 from pnsight.models import Model
-from pnsight.models.response_types.config import MAX_ENUMERATED_PROFILES
 from pnsight.notes import Note
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import CONTRADICTED, BoundTable, plain_numbers
@@ -42,6 +43,9 @@ Gain: TypeAlias = Literal["guaranteed", "net", "best_case"]
 
 _LARGEST = 1e15
 """Amounts beyond this, or below its inverse, are slips of the pen whose products would overflow."""
+
+_CAPPED_POINTS = 21
+"""Budgets at which the gain is found where harm is capped."""
 
 Cost: TypeAlias = float | Mapping[str, float]
 
@@ -62,6 +66,9 @@ class Selection(Tabular):
     guaranteed, net, best_case : what treating one of them brings
     people : people in the population; None if numbers are shares
     notes : what a reader should know
+    harm : upper end of the bounds on harm among those of the profile; None where nobody asked for a cap on it
+    harm_cap : share of all who are treated that may be harmed at most; None without a cap
+    by : what the budget is spent for
     """
 
     answers: BoundTable
@@ -73,6 +80,9 @@ class Selection(Tabular):
     best_case: FloatArray
     people: float | None
     notes: tuple[Note, ...]
+    harm: FloatArray | None = None
+    harm_cap: float | None = None
+    by: Gain = "guaranteed"
 
     @property
     def caption(self) -> str:
@@ -85,7 +95,15 @@ class Selection(Tabular):
         net = "" if np.isnan(self.net).all() else f"; net of those harmed, {total['net']} more respond than untreated"
         gain = find_quantity(self.answers.quantity).gained or f"is the {self.answers.quantity}"
         ends = f"at least {total['guaranteed']} and at most {total['best_case']}"
-        return f"treat {total['treated']} {of}: {ends} {gain}{net}"
+        harmed = "" if self.harm is None else f"; at most {self.harmed_share():.2%} of those treated are harmed"
+        return f"treat {total['treated']} {of}: {ends} {gain}{net}{harmed}"
+
+    def harmed_share(self) -> float:
+        """Which share of those treated are harmed at most; 0 if nobody is treated."""
+        total = float(self.treated.sum())
+        if self.harm is None or not total:
+            return 0.0
+        return float(self.treated @ np.nan_to_num(self.harm, nan=1.0)) / total
 
     def totals(self) -> dict[str, float]:
         """What is spent, people treated, and the gain of all of them together."""
@@ -95,15 +113,29 @@ class Selection(Tabular):
         """One row for each profile treated: its people, what is spent, those treated and their gain together."""
         some = np.flatnonzero(self.treated > 0)
         amounts = {"people": self.crowd, **self._amounts(self.treated)}
-        return self.answers.take(some).columns({name: plain_numbers(values[some]) for name, values in amounts.items()})
+        beside = {name: plain_numbers(values[some]) for name, values in amounts.items()}
+        columns = self.answers.take(some).columns(beside)
+        return columns if self.harm is None else {**columns, "harm_upper": plain_numbers(self.harm[some])}
 
     def curve(self) -> dict[str, list[Any]]:
         """Gain against what is spent, were it enough for the first profile, the first two, and so on to all that gain.
 
-        Between two points the gain grows evenly, since part of a profile can be treated.
+        Between two points the gain grows evenly, since part of a profile can be treated. With a cap on harm, at evenly
+        spaced budgets.
         """
+        if self.harm is not None and self.harm_cap is not None:
+            return self._capped_curve(self.harm, self.harm_cap)
         amounts = self._amounts(self.crowd)
         return {name: plain_numbers(np.append(0.0, np.cumsum(values))) for name, values in amounts.items()}
+
+    def _capped_curve(self, harm: FloatArray, cap: float) -> dict[str, list[Any]]:
+        everything = float((self.crowd * self.price).sum())
+        most = spend_with_cap(getattr(self, self.by), self.price, self.crowd, everything, harm, cap) @ self.price
+        points = [
+            self._amounts(spend_with_cap(getattr(self, self.by), self.price, self.crowd, budget, harm, cap))
+            for budget in np.linspace(0.0, float(most), _CAPPED_POINTS)
+        ]
+        return {name: [float(point[name].sum()) for point in points] for name in points[0]}
 
     def _amounts(self, treated: FloatArray) -> dict[str, FloatArray]:
         """What is spent and gained in each profile if so many are treated."""
@@ -121,6 +153,8 @@ def select(
     least_support: float = 0,
     quantity: EstimandLike = None,
     extrapolate: bool = False,
+    max_harm: float | None = None,
+    max_harm_each: float | None = None,
     **options: Any,
 ) -> Selection:
     """Whom to treat with a budget, profile by profile, and what is gained at least, net, and at most.
@@ -148,6 +182,9 @@ def select(
         What is asked, as `model.bounds` takes it. The quantity must be a gain: ``"pns"`` or ``"benefit"``.
     extrapolate
         Whether to consider also profiles whose answer is extrapolated, as nobody like them was seen.
+    max_harm, max_harm_each
+        Which share of all who are treated, and of those of each profile, may be harmed by it at most: the upper end of
+        the bounds on harm, or of its interval with caution. By default any.
 
     Returns
     -------
@@ -155,6 +192,7 @@ def select(
     left out; refused with `IncoherentError` if that leaves none.
     """
     _refuse_bad_arguments(budget, people, cost, by)
+    validate_harm_caps(max_harm, max_harm_each)
     if by == "net" and not model.capabilities.law:
         raise ModelError(f"a {model.name} model knows bounds, not the net effect; fit response-types or plug-in.")
     asked = model.estimand(quantity, **options)
@@ -171,11 +209,19 @@ def select(
     gains = {"guaranteed": lower, "net": net, "best_case": upper}
     few = whose.least_rows(whose.counts(codes)) < least_support
     left_out = _left_out(answers, few, extrapolated(answers) & (not extrapolate))
+    harm = None
+    if max_harm is not None or max_harm_each is not None:
+        harm = _harm(model, codes, asked, cautious)
+        most = 1.0 if max_harm_each is None else max_harm_each
+        left_out["too_much_harm"] = (answers.status == OK) & ~(harm <= most)
     enough = ~np.any(list(left_out.values()), axis=0)
     order = _by_merit(gains[by] / price, gains["net"] / price, np.where(enough, share, 0.0))
     crowd = share[order] * (people or 1.0)
     before = np.append(0.0, np.cumsum(crowd * price[order]))[:-1]
     treated = np.clip((budget - before) / price[order], 0.0, crowd)
+    if harm is not None and max_harm is not None:
+        treated = spend_with_cap(gains[by][order], price[order], crowd, budget, harm[order], max_harm)
+    some = treated > 0
     return Selection(
         answers.take(order),
         crowd,
@@ -185,9 +231,13 @@ def select(
         people=people,
         notes=(
             *(note for note in answers.notes if note.kind != "answers_contradicted"),
-            *_not_considered(share, left_out),
+            *not_considered(share, left_out),
             *_cautions(answers, order, treated, gains["net"][order]),
+            *usual_care_notes(model, codes[order][some], some[some], ~some[some], asked),
         ),
+        harm=None if harm is None else harm[order],
+        harm_cap=max_harm,
+        by=by,
     )
 
 
@@ -195,6 +245,14 @@ def possible_profiles(study: Study) -> Codes:
     """All profiles if they can be listed, else those that have rows."""
     listed = not study.schema.numeric and study.schema.n_profiles <= MAX_ENUMERATED_PROFILES
     return lattice.all_profiles(study.schema) if listed else study.profiles
+
+
+def _harm(model: Model, codes: Codes, asked: Estimand, cautious: bool) -> FloatArray:
+    """Upper end of the bounds on harm in each profile, NaN without an answer, shape (profiles,)."""
+    if asked.is_statement:
+        raise QuantityError("a cap on harm goes with a quantity, and a statement is asked about; leave one out.")
+    found = model.bounds(codes, asked.of_quantity(HARM))
+    return cautious_ends(found)[1] if cautious else found.upper
 
 
 def _effect(model: Model, asked: Estimand) -> Estimand | None:
@@ -249,17 +307,6 @@ def _left_out(answers: BoundTable, few: BoolArray, unlike: BoolArray) -> dict[st
         "extrapolated": unlike,
         "few_rows": few & answered & ~unlike,
     }
-
-
-def _not_considered(share: FloatArray, left_out: Mapping[str, BoolArray]) -> list[Note]:
-    """Who was not considered, and why."""
-    people = {why: float(share[which].sum()) for why, which in left_out.items()}
-    people["no_rows"] = 1 - float(share.sum())
-    return [
-        Note("not_considered", {"share": size, "why": why}, "warning")
-        for why, size in people.items()
-        if size > ROUNDING
-    ]
 
 
 def _cautions(answers: BoundTable, order: npt.NDArray[np.intp], treated: FloatArray, net: FloatArray) -> list[Note]:

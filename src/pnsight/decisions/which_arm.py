@@ -26,12 +26,13 @@ from pnsight.decisions.rule import (
     usual_threshold,
     worth_little,
 )
+from pnsight.decisions.usual_care import decide_or_leave, noting_usual_care
 from pnsight.estimands.contrast import Contrast
 from pnsight.estimands.estimand import Estimand, EstimandLike
 from pnsight.models import Model
 from pnsight.notes import WARNING, Note
 from pnsight.queries.bound_table import BoundTable
-from pnsight.queries.query import QueryLike
+from pnsight.queries.query import QueryLike, encode
 
 ARM = "arm:"
 """Before the name of the arm that is decided for."""
@@ -154,6 +155,7 @@ def decide(
     cautious: bool = False,
     quantity: EstimandLike = None,
     extrapolate: bool = False,
+    leave: bool = False,
     **options: Any,
 ) -> Decisions | ArmDecisions:
     """Treat, do not treat or uncertain for each query, or which of several arms; what a query does not name is open.
@@ -173,17 +175,24 @@ def decide(
         with the reference.
     extrapolate
         Whether to decide also where the answer is extrapolated, as nobody like these people was seen.
+    leave
+        Whether it may also be left to them: treat, do not, or leave, by which has most respond. The threshold is then
+        by how many more must respond than under usual care, by default any.
 
     Returns
     -------
     One decision a query, with the bounds that it rests on; none where the tables contradict each other.
     """
+    if leave:
+        return decide_or_leave(model, queries, threshold, cautious, extrapolate, quantity, **options)
     arms = model.structure.description.arms
     chosen = (
         isinstance(quantity, Estimand) or options.get("contrast") is not None or options.get("statement") is not None
     )
     if len(arms) <= 2 or chosen:
-        return decided(model.bounds(queries, quantity, **options), threshold, cautious, extrapolate)
+        codes, asked = encode(model.schema, queries), model.estimand(quantity, **options)
+        found = decided(model.bounds(codes, asked), threshold, cautious, extrapolate)
+        return noting_usual_care(model, found, codes, asked)
     estimand = model.estimand(quantity, **{**options, "contrast": (arms[1], arms[0])})
     return decide_arm(model, queries, estimand, threshold, cautious, extrapolate)
 

@@ -7,7 +7,9 @@ outcome untreated and treated, or under the two arms of a contrast; outcomes cou
 populations, the command line, the page, the report and the JSON interface all derive from the row.
 Sources: J. Tian and J. Pearl (2000), "Probabilities of causation: bounds and identification" (PNS, PN, PS);
 J. Pearl (1999), "Probabilities of causation: three counterfactual interpretations and their identification" (PD, PE);
-A. Li and J. Pearl (2019), "Unit selection based on counterfactual logic" (benefit).
+A. Li and J. Pearl (2019), "Unit selection based on counterfactual logic" (benefit);
+J. Pearl (2009), "Causality", section 8.2.5, and I. Shpitser and J. Pearl (2009), "Effects of treatment on the treated"
+(ETT, which a trial beside a registry identifies).
 """
 
 from __future__ import annotations
@@ -177,6 +179,56 @@ EFFECT = Quantity(
     gained="more respond because of it than are harmed",
     scale="difference",
 )
+ETT = Quantity(
+    name="ett",
+    label="ETT",
+    title="Effect on the treated (ETT)",
+    symbol="P(y_x | x) - P(y_x' | x)",
+    latex=r"P(y_x \mid x) - P(y_{x'} \mid x)",
+    phrase="more respond than without, of those who choose treatment",
+    meaning="By how much more of those who choose the treatment respond than would if they went without.",
+    holds_for="of those who choose the treatment, the share helped by it less the share harmed",
+    event="(Y1 > Y0) - (Y1 < Y0)",
+    given="X == 1",
+    scale="difference",
+)
+ETU = Quantity(
+    name="etu",
+    label="ETU",
+    title="Effect on the untreated (ETU)",
+    symbol="P(y_x | x') - P(y_x' | x')",
+    latex=r"P(y_x \mid x') - P(y_{x'} \mid x')",
+    phrase="more would respond with treating, of those who go without",
+    meaning="By how much more of those who go without the treatment would respond if they were treated.",
+    holds_for="of those who go without the treatment, the share it would help less the share it would harm",
+    event="(Y1 > Y0) - (Y1 < Y0)",
+    given="X == 0",
+    scale="difference",
+)
+TREATED_IF_UNTREATED = Quantity(
+    name="treated-if-untreated",
+    label="P(y_x' | x)",
+    title="Response of the treated, were they untreated",
+    symbol="P(y_x' | x)",
+    latex=r"P(y_{x'} \mid x)",
+    phrase="those treated would respond without",
+    meaning="Of those who choose the treatment, the share who would respond without it.",
+    holds_for="of those who choose the treatment, would respond without it",
+    event="Y0 == top",
+    given="X == 1",
+)
+UNTREATED_IF_TREATED = Quantity(
+    name="untreated-if-treated",
+    label="P(y_x | x')",
+    title="Response of the untreated, were they treated",
+    symbol="P(y_x | x')",
+    latex=r"P(y_x \mid x')",
+    phrase="those untreated would respond if treated",
+    meaning="Of those who go without the treatment, the share who would respond if they were treated.",
+    holds_for="of those who go without the treatment, would respond if treated",
+    event="Y1 == top",
+    given="X == 0",
+)
 TIME = Quantity(
     name="time",
     label="time gained",
@@ -205,11 +257,14 @@ STATEMENT = Quantity(
 )
 """What a statement of the user's is made of: `STATEMENT` with the user's event and what is given."""
 
-QUANTITIES: dict[str, Quantity] = {one.name: one for one in (PNS, PN, PS, PD, PE, HARM, BENEFIT)}
+_OF_EVERYONE = (PNS, PN, PS, PD, PE, HARM, BENEFIT)
+_OF_THOSE_WHO_CHOOSE = (ETT, ETU, TREATED_IF_UNTREATED, UNTREATED_IF_TREATED)
+
+QUANTITIES: dict[str, Quantity] = {one.name: one for one in (*_OF_EVERYONE, *_OF_THOSE_WHO_CHOOSE)}
 """The quantities by name, in the order in which they are listed."""
 
 DIFFERENCES: dict[str, Quantity] = {one.name: one for one in (EFFECT, TIME)}
-"""Differences, which the command line and Python answer, and pages do not show."""
+"""Differences of everyone, which the command line and Python answer; pages have a line of its own for the effect."""
 
 
 def known_quantities() -> dict[str, Quantity]:

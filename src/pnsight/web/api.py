@@ -19,9 +19,14 @@ from pnsight.web.api_fields import (
     BoundsRequest,
     DecideAddress,
     DecideAnswer,
+    Decided,
     DecideRequest,
     Error,
     ModelFields,
+    PoliciesAddress,
+    PoliciesAnswer,
+    PoliciesAsked,
+    PoliciesRequest,
     RankAddress,
     RankAnswer,
     RankRequest,
@@ -29,6 +34,12 @@ from pnsight.web.api_fields import (
     TipAddress,
     TipAnswer,
     TipRequest,
+    SelectAnswer,
+    SelectRequest,
+    SizeAnswer,
+    SizeRequest,
+    ThresholdsAnswer,
+    ThresholdsRequest,
 )
 from pnsight.web.context import Site
 from pnsight.web.state import repeated
@@ -67,12 +78,16 @@ def router(site: Site) -> APIRouter:
     async def bounded(request: Request, queries: list[Any], asked: Asked) -> Any:
         return await site.computed(request, site.lane(len(queries)), answers.bounds, queries, asked)
 
-    async def ruled(request: Request, queries: list[Any], asked: Ruled) -> Any:
+    async def ruled(request: Request, queries: list[Any], asked: Decided) -> Any:
         return await site.computed(request, site.lane(len(queries)), answers.decide, queries, asked)
 
     async def advised(request: Request, asked: AskRequest | AskAddress) -> Any:
         lane = site.heavy if explorer.many_profiles else site.quick
         return await site.computed(request, lane, answers.ask, asked)
+
+    async def compared(request: Request, queries: list[Any], asked: PoliciesAsked) -> Any:
+        lane = site.heavy if explorer.many_profiles else site.lane(len(queries))
+        return await site.computed(request, lane, answers.policies, queries, asked)
 
     async def ranked(asked: RankRequest) -> Any:
         key = ("api", asked.model_dump_json())
@@ -132,5 +147,30 @@ def router(site: Site) -> APIRouter:
     async def rank(asked: RankRequest) -> Any:
         """List the groups that stand out."""
         return await ranked(asked)
+
+    @found.get("/policies", response_model=PoliciesAnswer, dependencies=[_refusing_repeated("query")])
+    async def policies_in_address(request: Request, asked: Annotated[PoliciesAddress, Query()]) -> Any:
+        """Compare usual care with rules, for queries given in the address."""
+        return await compared(request, list(asked.query), asked)
+
+    @found.post("/policies", response_model=PoliciesAnswer)
+    async def policies(request: Request, asked: PoliciesRequest) -> Any:
+        """Compare usual care with rules."""
+        return await compared(request, list(asked.queries), asked)
+
+    @found.post("/thresholds", response_model=ThresholdsAnswer)
+    async def thresholds(request: Request, asked: ThresholdsRequest) -> Any:
+        """Say how many would be treated, not, or uncertain at each threshold."""
+        return await site.computed(request, site.heavy, answers.thresholds, asked)
+
+    @found.post("/size", response_model=SizeAnswer)
+    async def size(request: Request, asked: SizeRequest) -> Any:
+        """Say how many rows a study needs, with this model as the pilot."""
+        return await site.computed(request, site.heavy, answers.size, asked)
+
+    @found.post("/select", response_model=SelectAnswer)
+    async def select(request: Request, asked: SelectRequest) -> Any:
+        """Choose whom to treat with a budget, and with a cap on harm."""
+        return await site.computed(request, site.heavy, answers.select, asked)
 
     return found

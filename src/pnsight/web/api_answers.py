@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from pnsight._text import as_records
 from pnsight._version import __version__
 from pnsight.data.schema import Covariate
-from pnsight.decisions import Questions
+from pnsight.decisions import Questions, threshold_curve
 from pnsight.decisions import ask as ask_model
+from pnsight.decisions import policies as compare_policies
+from pnsight.decisions import select as select_people
 from pnsight.decisions import tip as tip_model
+from pnsight.decisions.planning import size as study_size
 from pnsight.estimands.estimand import Estimand
 from pnsight.notes import Note, sentences
 from pnsight.output.about_answers import people_averaged
-from pnsight.queries.query import encode
-from pnsight.web.api_fields import AskAddress, Asked, AskRequest, RankRequest, Ruled, TipAddress, TipRequest
+from pnsight.queries.query import decode, encode
+from pnsight.web.api_fields import (
+    AskAddress,
+    Asked,
+    AskRequest,
+    Decided,
+    PoliciesAsked,
+    RankRequest,
+    Ruled,
+    SelectRequest,
+    SizeRequest,
+    ThresholdsRequest,
+    TipAddress,
+    TipRequest,
+)
 from pnsight.web.api_structures import decide_arms, described
 from pnsight.web.explorer import Explorer
 
@@ -76,7 +93,7 @@ def bounds(explorer: Explorer, queries: list[Any], asked: Asked) -> dict[str, An
     }
 
 
-def decide(explorer: Explorer, queries: list[Any], asked: Ruled) -> dict[str, Any]:
+def decide(explorer: Explorer, queries: list[Any], asked: Decided) -> dict[str, Any]:
     """Decisions, one a query."""
     found, estimand, answers = decide_arms(explorer, encode(explorer.schema, queries), asked)
     return {
@@ -104,6 +121,58 @@ def tip(explorer: Explorer, queries: list[Any], asked: TipRequest | TipAddress) 
         "cautious": found.decisions.cautious,
         "along": str(found.along),
         "tips": as_records({**found.columns(), "words": said}),
+    }
+
+
+def policies(explorer: Explorer, queries: list[Any], asked: PoliciesAsked) -> dict[str, Any]:
+    """What each policy brings."""
+    model = explorer.model
+    found = compare_policies(model, encode(explorer.schema, queries), asked.level, asked.population)
+    return {
+        **_about(explorer, model.estimand(level=asked.level, population=asked.population), found.notes),
+        "level": found.level,
+        "policies": as_records(found.columns()),
+    }
+
+
+def thresholds(explorer: Explorer, asked: ThresholdsRequest) -> dict[str, Any]:
+    """Who is treated at each threshold."""
+    estimand = asked.estimand(explorer.model)
+    query = decode(explorer.schema, encode(explorer.schema, [asked.query])[0])
+    found = threshold_curve(explorer.model, str(query), asked.thresholds, estimand)
+    return {
+        **_about(explorer, estimand, found.notes),
+        "quantity": found.quantity,
+        "level": found.level,
+        "thresholds": as_records(found.columns()),
+    }
+
+
+def select(explorer: Explorer, asked: SelectRequest) -> dict[str, Any]:
+    """Whom to treat with a budget."""
+    estimand = asked.estimand(explorer.model)
+    how = {name: getattr(asked, name) for name in ("people", "cost", "by", "cautious", "max_harm", "max_harm_each")}
+    found = select_people(explorer.model, asked.budget, quantity=estimand, **how)
+    return {
+        **_about(explorer, estimand, found.notes),
+        "quantity": found.answers.quantity,
+        "totals": {name: None if math.isnan(value) else value for name, value in found.totals().items()},
+        "harmed_at_most": None if found.harm is None else found.harmed_share(),
+        "selected": as_records(found.columns()),
+    }
+
+
+def size(explorer: Explorer, asked: SizeRequest) -> dict[str, Any]:
+    """How many rows a study needs, by what the model knows."""
+    names = ("margin", "level", "quantity", "subgroups", "simultaneous", "assignment", "ratio")
+    query = decode(explorer.schema, encode(explorer.schema, [asked.query])[0])
+    found = study_size(pilot=explorer.model, query=str(query), **{name: getattr(asked, name) for name in names})
+    return {
+        "quantity": found.quantity,
+        "margin": found.margin,
+        "level": found.level,
+        "notes": sentences(found.notes),
+        "sizes": as_records(found.columns()),
     }
 
 

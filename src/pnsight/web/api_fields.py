@@ -21,6 +21,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, PydanticKnownError, c
 
 from pnsight.data.study import Population
 from pnsight.decisions.ranking import By
+from pnsight.decisions.selection import Gain
 from pnsight.errors import AssumptionError
 from pnsight.estimands.assumptions import ASSUMPTIONS, GRADED, read_assumptions
 from pnsight.estimands.estimand import DEFAULT_LEVEL, Among, Estimand, Refine
@@ -168,6 +169,16 @@ class Ruled(Asked):
     )
 
 
+class Decided(Ruled):
+    """How to decide, where it may also be left to people."""
+
+    leave: bool = Field(
+        False,
+        description="treat, do not, or leave it to them, by which has most respond; the threshold is then by how many "
+        "more must respond than under usual care, by default any",
+    )
+
+
 class Many(BaseModel):
     """Queries to ask about."""
 
@@ -188,7 +199,7 @@ class BoundsRequest(Many, Asked):
     """What to bound, for whom."""
 
 
-class DecideRequest(Many, Ruled):
+class DecideRequest(Many, Decided):
     """What to decide, for whom."""
 
 
@@ -221,6 +232,59 @@ class RankRequest(Asked):
         return Asked.estimand(self.model_copy(update={"quantity": named}), model)
 
 
+class PoliciesAsked(BaseModel):
+    """How to compare policies: as the options of `pnsight policies`."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    level: float = Field(DEFAULT_LEVEL, gt=0, lt=1, description="confidence of the intervals")
+    population: Population | None = Field(
+        None, description="whose people are meant; response-type models only, by default as the model was fitted"
+    )
+
+
+class PoliciesRequest(Many, PoliciesAsked):
+    """For whom to compare policies."""
+
+
+class ThresholdsRequest(One, Asked):
+    """For whom and at which thresholds to say how many are treated."""
+
+    thresholds: list[Number] | None = Field(
+        None, max_length=MOST_QUERIES, description="what the quantity must reach; by default evenly spaced"
+    )
+
+
+class SelectRequest(Asked):
+    """Whom to treat with a budget: as the options of `pnsight select`."""
+
+    budget: Amount = Field(description="how many can be treated: a share of the population, or a number with people")
+    people: Amount | None = Field(None, description="how many people the population has")
+    cost: Amount | None = Field(None, description="what treating one person costs")
+    by: Gain = Field("guaranteed", description="spend for the lower bound, the net effect, or the upper bound")
+    cautious: bool = Field(False, description="go by the far ends of the bounds' intervals")
+    max_harm: float | None = Field(
+        None, ge=0, le=1, description="share of all who are treated that may be harmed: the upper bound among them"
+    )
+    max_harm_each: float | None = Field(None, ge=0, le=1, description="the same for those of each profile by itself")
+
+
+class SizeRequest(One):
+    """How large a study is to be: as the options of `pnsight size`, with the model served as the pilot."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    margin: float = Field(gt=0, lt=1, description="half-width that intervals may have")
+    level: float = Field(0.95, gt=0, lt=1, description="confidence of the intervals")
+    quantity: QuantityName = Field("pns", description="what is to be bounded")
+    subgroups: int = Field(
+        1, ge=1, le=1_000_000, description="groups, equally large, that are each to be known so well"
+    )
+    simultaneous: bool = Field(False, description="whether the intervals of all subgroups are to hold together")
+    assignment: float = Field(0.5, gt=0, lt=1, description="share of the experiment that is treated")
+    ratio: float = Field(1.0, gt=0, le=1e6, description="observational rows for each experimental row")
+
+
 class _InAnAddress(BaseModel):
     """The same in an address, where all is text and a list may be written with commas."""
 
@@ -249,7 +313,7 @@ class BoundsAddress(_InAnAddress, _ManyTexts, Asked):
     model_config = _InAnAddress.model_config
 
 
-class DecideAddress(_InAnAddress, _ManyTexts, Ruled):
+class DecideAddress(_InAnAddress, _ManyTexts, Decided):
     """`DecideRequest` in an address."""
 
     model_config = _InAnAddress.model_config
@@ -263,6 +327,12 @@ class TipAddress(_InAnAddress, _ManyTexts, _Along, Ruled):
 
 class AskAddress(_InAnAddress, _OneText, Ruled):
     """`AskRequest` in an address."""
+
+    model_config = _InAnAddress.model_config
+
+
+class PoliciesAddress(_ManyTexts, PoliciesAsked):
+    """`PoliciesRequest` in an address."""
 
     model_config = _InAnAddress.model_config
 
@@ -376,6 +446,16 @@ class ArmDecisionFields(AnswerFields):
     arm: str
 
 
+class ChoiceDecisionFields(AnswerFields):
+    """Treat, do not, or leave it to them, and how many respond in each case; bounds are those of the effect."""
+
+    decision: Literal["treat", "not", "leave", "uncertain", ""]
+    decision_cautious: Literal["treat", "not", "leave", "uncertain", ""]
+    usual: float | None
+    if_treated: float | None
+    if_untreated: float | None
+
+
 class About(BaseModel):
     """What holds of all answers: whose people they are averaged over, what to be warned of, and how to read them."""
 
@@ -399,7 +479,7 @@ class DecideAnswer(About):
     level: float | None
     threshold: float
     cautious: bool
-    decisions: list[ArmDecisionFields | DecisionFields]
+    decisions: list[ArmDecisionFields | ChoiceDecisionFields | DecisionFields]
 
 
 class TipFields(DecisionFields):
@@ -472,3 +552,91 @@ class RankAnswer(About):
     by: str
     overestimated: float | None
     groups: list[GroupFields]
+
+
+class PolicyFields(BaseModel):
+    """A policy for the people of a query: who responds, how many more than under usual care, and who is overruled."""
+
+    query: str
+    policy: Literal["usual-care", "treat-all", "treat-none", "covariates", "covariates-and-choice"]
+    value: float | None
+    low: float | None
+    high: float | None
+    gain: float | None
+    gain_low: float | None
+    gain_high: float | None
+    treated: float | None
+    overruled_to_treat: float | None
+    overruled_to_not: float | None
+
+
+class PoliciesAnswer(About):
+    """Five policies a query."""
+
+    level: float | None
+    policies: list[PolicyFields]
+
+
+class ThresholdFields(BaseModel):
+    """Shares of the people by what is decided about them at one threshold."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    threshold: float
+    treat: float
+    not_: float = Field(alias="not")
+    uncertain: float
+    unanswered: float
+    treat_cautious: float | None = None
+    not_cautious: float | None = None
+    uncertain_cautious: float | None = None
+    unanswered_cautious: float | None = None
+
+
+class ThresholdsAnswer(About):
+    """Decisions at each threshold."""
+
+    quantity: str
+    level: float | None
+    thresholds: list[ThresholdFields]
+
+
+class SelectedFields(AnswerFields):
+    """A profile that is treated: its people, those treated, what is spent and gained, and the upper bound on harm."""
+
+    people: float
+    spent: float
+    treated: float
+    guaranteed: float
+    net: float | None
+    best_case: float
+    harm_upper: float | None = None
+
+
+class SelectAnswer(About):
+    """Whom to treat, those who gain most first, and what all of them bring together."""
+
+    quantity: str
+    totals: dict[str, float | None]
+    harmed_at_most: float | None
+    selected: list[SelectedFields]
+
+
+class SizeFields(BaseModel):
+    """Rows that are enough for one end, in one case."""
+
+    case: Literal["worst", "expected"]
+    of: Literal["effect", "lower", "upper"]
+    per_arm: float
+    experimental: float
+    observational: float | None
+
+
+class SizeAnswer(BaseModel):
+    """Rows that are enough."""
+
+    quantity: str
+    margin: float
+    level: float
+    notes: list[str]
+    sizes: list[SizeFields]

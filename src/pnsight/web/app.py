@@ -28,6 +28,7 @@ from pnsight.web.limits import IN_PLACE, Limits
 from pnsight.web.middleware import Guard
 from pnsight.web.pages import Pages
 from pnsight.web.people_pages import PeoplePages
+from pnsight.web.policy_pages import PolicyPages
 
 _KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
@@ -78,6 +79,7 @@ def app_of(site: Site, access: Access) -> FastAPI:
     )
     app.router.routes.extend(Pages(site).routes())
     app.router.routes.extend(GroupPages(site).routes())
+    app.router.routes.extend(PolicyPages(site).routes())
     app.router.routes.extend(PeoplePages(site).routes())
     app.router.routes.append(_static())
     app.include_router(api.router(site))

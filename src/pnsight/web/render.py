@@ -18,7 +18,13 @@ from pnsight.web.views.structure_words import assumptions_of, of_structure, word
 from pnsight.web.words import NO_ADVICE, PEOPLE, WITHOUT_ANSWER
 from pnsight.wording import capitalised
 
-TABS = (("/", "Explore"), ("/groups", "Who benefits"), ("/people", "Many people"), ("/about", "About"))
+TABS = (
+    ("/", "Explore"),
+    ("/groups", "Who benefits"),
+    ("/policies", "Usual care"),
+    ("/people", "Many people"),
+    ("/about", "About"),
+)
 
 
 class Render:

@@ -107,6 +107,56 @@ def _decisions_counted(treat: int, not_: int, uncertain: int, unanswered: int) -
     return f"{sum(named.values()):,} decisions: {counted}"
 
 
+def _choices_counted(treat: int, not_: int, leave: int, uncertain: int, unanswered: int) -> str:
+    named = {"treat": treat, "not": not_, "leave": leave, "uncertain": uncertain, "no answer": unanswered}
+    counted = ", ".join(f"{name} {count:,}" for name, count in named.items() if count)
+    return f"{sum(named.values()):,} decisions: {counted}"
+
+
+def _choice_decision(
+    decision: str,
+    usual: float | None,
+    if_treated: float | None,
+    if_untreated: float | None,
+    rows: Sequence[float],
+) -> str:
+    return f"{_CHOICES[decision]}: {_choice_reason(decision, usual, if_treated, if_untreated, rows)} ({_rows(rows)})."
+
+
+_CHOICES = {
+    "treat": "treat",
+    "not": "do not treat",
+    "leave": "leave it to them",
+    "uncertain": "uncertain",
+    "": "no decision",
+}
+
+
+def _choice_reason(
+    decision: str,
+    usual: float | None,
+    if_treated: float | None,
+    if_untreated: float | None,
+    rows: Sequence[float],
+) -> str:
+    if usual is None:
+        return "how many respond is not known"
+    return f"{usual:.3f} respond if they choose for themselves, {if_treated:.3f} if treated, {if_untreated:.3f} if not"
+
+
+def _usual_care_better(groups: int, of: int, query: str, treat: bool, fewer: float) -> str:
+    which = "" if of == 1 else f"for {groups:,} of {number_of(of, 'group')}, most for {query or 'everyone'}, "
+    if_so = "treated" if treat else "not treated"
+    return (
+        f"{which}usual care is better: {fewer:.3f} fewer respond if all are {if_so} than if they choose for "
+        "themselves; decide --leave (leave=True) weighs that too"
+    )
+
+
+def _usual_care_better_on_page(**values: Any) -> str:
+    return _usual_care_better(**values).partition("; decide --leave")[0]
+
+
 def _people_scored(people: int, decisions: Sequence[Mapping[str, Any]]) -> str:
     counted = ", ".join(f"{one['decision'] or 'no decision'} {one['people']:,}" for one in decisions)
     return f"{number_of(people, 'row')} scored" + (f": {counted}" if counted else "")
@@ -182,12 +232,28 @@ _NOT_CONSIDERED = {
     "extrapolated": "like nobody seen (--extrapolate takes them in)",
     "no_answer": "without an answer",
     "few_rows": "with too few rows",
+    "too_much_harm": "in which more may be harmed than allowed",
     "no_rows": "without any row",
 }
 
 
 def _not_considered(share: float, why: str) -> str:
     return f"{percent(share)} of the people have a profile {_NOT_CONSIDERED[why]} and are not considered"
+
+
+# --- policies ---------------------------------------------------------------------------------------------
+
+
+def _usual_care_beats_rule(
+    queries: int, of: int, query: str, usual: float, rule: float, choice: float, surely: bool
+) -> str:
+    who = "" if of == 1 else f"for {queries:,} of {number_of(of, 'group')}, as for {query or 'everyone'}, "
+    chance = "" if surely else ", though that may be chance"
+    return (
+        f"{who}usual care has more respond ({usual:.4f}) than the best rule by covariates ({rule:.4f}){chance}: people "
+        "know something that the covariates do not show. A rule that also goes by what they would choose has "
+        f"{choice:.4f}"
+    )
 
 
 # --- plans ------------------------------------------------------------------------------------------------
@@ -231,11 +297,19 @@ def _tipping(along: str, plain: bool) -> str:
     )
 
 
+def _size_of_subgroups(subgroups: int, simultaneous: bool) -> str:
+    together = ", with intervals that hold together (Bonferroni)" if simultaneous else ""
+    return f"rows of all {number_of(subgroups, 'subgroup')} together, which are equally large{together}"
+
+
 DECISIONS: dict[str, Any] = {
     "tipping": _tipping,
     "tipping_point": _tipping_point,
     "decision": _decision,
     "decisions_counted": _decisions_counted,
+    "choice_decision": _choice_decision,
+    "choices_counted": _choices_counted,
+    "usual_care_better": _usual_care_better,
     "arm_decision": _arm_decision,
     "arms_counted": _arms_counted,
     "everything_known": "every covariate is known: there is nothing to ask",
@@ -261,12 +335,18 @@ DECISIONS: dict[str, Any] = {
         "No group has a lower bound on harm above 0: the tables do not show that anybody is harmed, nor that nobody is."
     ),
     "not_considered": _not_considered,
+    "usual_care_beats_rule": _usual_care_beats_rule,
     "winners_curse": (
         "being the best of many, the lower bounds of those treated are about {too_high:.3f} too high on average, "
         "{in_all:,.4g} in all"
     ),
     "harm_among_treated": (
         "of the profiles treated, {profiles:,} would have fewer respond than untreated: more are harmed"
+    ),
+    "size_of_subgroups": _size_of_subgroups,
+    "size_worst_only": (
+        "in the worst case only: give guesses (--prevalence, prevalence=) or a pilot (--pilot, pilot=) for what is "
+        "expected"
     ),
     "groups_compared": _groups_compared,
     "uncertain_now": (
@@ -278,4 +358,8 @@ DECISIONS: dict[str, Any] = {
     "smaller_groups_not_listed": "{groups:,} smaller ones are not listed",
 }
 
-PAGE_DECISIONS: dict[str, Any] = {"decision": _reason_on_page}
+PAGE_DECISIONS: dict[str, Any] = {
+    "decision": _reason_on_page,
+    "choice_decision": _choice_reason,
+    "usual_care_better": _usual_care_better_on_page,
+}

@@ -12,8 +12,8 @@ from pnsight._typing import FloatArray
 from pnsight.data.law import Law
 from pnsight.data.schema import Codes
 from pnsight.data.study import Population, Study
+from pnsight.decisions.considered import possible_profiles
 from pnsight.decisions.planning.information_borrowing import Reach, Rows, measure
-from pnsight.decisions.selection import possible_profiles
 from pnsight.estimands.estimand import Estimand
 from pnsight.models import Model
 from pnsight.queries import lattice

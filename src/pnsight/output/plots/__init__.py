@@ -10,6 +10,7 @@ from pnsight.output.plots.gains import gain_curve
 from pnsight.output.plots.over_time import over_time
 from pnsight.output.plots.slack import SlackCurve, bounds_against_slack, draw_slack
 from pnsight.output.plots.support import support_map
+from pnsight.output.plots.thresholds import threshold_plot
 from pnsight.output.plots.truth import calibration, true_against_predicted
 
 __all__ = [
@@ -27,5 +28,6 @@ __all__ = [
     "save",
     "support_map",
     "svg",
+    "threshold_plot",
     "true_against_predicted",
 ]

@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from pnsight.data.study import Study
-from pnsight.decisions import Decisions, Ranking, Selection, TippingPoints, decided
+from pnsight.decisions import Decisions, Ranking, Selection, ThresholdCurve, TippingPoints, decided
 from pnsight.diagnostics import Check, Coherence
 from pnsight.errors import QueryError
 from pnsight.models import Model
@@ -18,10 +18,11 @@ from pnsight.output.plots.forest import forest, ranking
 from pnsight.output.plots.gains import gain_curve
 from pnsight.output.plots.slack import bounds_against_slack
 from pnsight.output.plots.support import support_map
+from pnsight.output.plots.thresholds import threshold_plot
 from pnsight.queries.bound_table import BoundTable
 from pnsight.queries.query import QueryLike
 
-Drawable = Model | BoundTable | Decisions | Ranking | Selection | TippingPoints | Study | Check | Coherence
+Drawable = Model | BoundTable | Decisions | Ranking | Selection | ThresholdCurve | TippingPoints | Study | Check | Coherence
 
 
 def plot(
@@ -38,9 +39,9 @@ def plot(
     ----------
     found
         A model, of which the bounds of `queries` are drawn as a forest plot; such bounds or decisions themselves; a
-        `Ranking`; a `Selection`, whose gain is drawn against the budget; `TippingPoints`, for bounds against slack; a
-        `Study`, for a map of its rows; or a `Check` or its coherence, for how near the tables come to contradicting
-        each other.
+        `Ranking`; a `Selection`, whose gain is drawn against the budget; a `ThresholdCurve`; `TippingPoints`, for
+        bounds against slack; a `Study`, for a map of its rows; or a `Check` or its coherence, for how near the tables
+        come to contradicting each other.
     queries, options
         For a model: what to ask, as `pnsight.decisions.decide` takes it, such as `quantity` and `level`.
     threshold
@@ -74,6 +75,7 @@ _DRAWN: dict[type, Callable[..., Figure]] = {
     Decisions: forest,
     Selection: gain_curve,
     TippingPoints: bounds_against_slack,
+    ThresholdCurve: threshold_plot,
     Study: support_map,
     Check: _of_check,
     Coherence: coherence,

@@ -6,7 +6,7 @@ A part that the model cannot tell says why in `refused`, and is empty otherwise.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 SHOWN = 0.0005
@@ -231,6 +231,52 @@ class Benefit:
 
 
 @dataclass(frozen=True)
+class PolicyRow:
+    """One policy: its name in words, and what `Policies` says of it; None for what is missing."""
+
+    policy: str
+    name: str
+    value: float | None
+    low: float | None
+    high: float | None
+    gain: float | None
+    gain_low: float | None
+    gain_high: float | None
+    treated: float | None
+    overruled_to_treat: float | None
+    overruled_to_not: float | None
+
+
+@dataclass(frozen=True)
+class UsualCare:
+    """Usual care against rules, for everyone; `better` says so where it is better than what is decided for everyone."""
+
+    policies: tuple[PolicyRow, ...] = ()
+    verdict: str = ""
+    better: str = ""
+    notes: tuple[str, ...] = ()
+    refused: str = ""
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Shares of the people by what is decided about them, at each threshold, by bounds and with caution."""
+
+    quantity: str
+    thresholds: tuple[float, ...] = ()
+    plain: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    cautious: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    refused: str = ""
+
+    @property
+    def shown(self) -> tuple[tuple[float, Mapping[str, float]], ...]:
+        """Every other threshold, with the shares that count: the cautious ones where there are any."""
+        shares = self.cautious or self.plain
+        rows = ((at, {name: values[k] for name, values in shares.items()}) for k, at in enumerate(self.thresholds))
+        return tuple(rows)[::2]
+
+
+@dataclass(frozen=True)
 class Counts:
     """Rows of a table by arm and outcome: heads of the names and of the numbers, and the rows."""
 
@@ -327,6 +373,8 @@ class Summary:
     most_known : that a verdict can turn round where more is known
     turned : an example of that from this report, if there is one
     structure : names, counts, curves and the best arm; None with two arms and two outcomes
+    usual_care : whether a rule is better than what people choose for themselves
+    thresholds : who would be treated at other thresholds
     """
 
     title: str
@@ -361,6 +409,8 @@ class Summary:
     assumed: tuple[str, ...]
     citations: tuple[str, ...]
     structure: OfStructure | None = None
+    usual_care: UsualCare = field(default_factory=UsualCare)
+    thresholds: Thresholds = field(default_factory=lambda: Thresholds(""))
 
     def decision(self, answer: Answer) -> str:
         """The decision on a group that is shown."""

@@ -22,8 +22,9 @@ from pnsight.estimands.resolve import OK, ROUNDING
 from pnsight.output import plots
 from pnsight.output.about_answers import RESTS_ON
 from pnsight.output.plots.gains import drawn_curve, gain_name
+from pnsight.output.plots.thresholds import drawn_thresholds
 from pnsight.output.report import words
-from pnsight.output.report.data import Answer, Curve, Described, Gains, Groups, OfStructure, Summary
+from pnsight.output.report.data import Answer, Curve, Described, Gains, Groups, OfStructure, Summary, Thresholds
 from pnsight.queries.bound_table import BoundTable
 from pnsight.wording import capitalised
 
@@ -128,6 +129,7 @@ def _figures(summary: Summary) -> dict[str, list[str]]:
         "gains": _gains(summary.gains, summary.structure),
         "curves": _curves(summary),
         "slack": _slack(summary),
+        "thresholds": _thresholds(summary.thresholds),
     }
     return {
         name: [plots.svg(figure, f"{name}-{k}", figure.get_suptitle()) for k, figure in enumerate(found)]
@@ -202,6 +204,16 @@ def _at_horizons(curve: Curve, level: float | None) -> BoundTable:
         level=level,
         **numbers,
     )
+
+
+def _thresholds(found: Thresholds) -> list[Figure]:
+    if not found.thresholds:
+        return []
+    at, plain, cautious = (
+        np.array(found.thresholds),
+        *({name: np.array(values) for name, values in shares.items()} for shares in (found.plain, found.cautious)),
+    )
+    return [drawn_thresholds(at, plain, cautious, _label(found.quantity))]
 
 
 def _gains(gains: Gains, structure: OfStructure | None) -> list[Figure]:

@@ -12,9 +12,22 @@ import numpy.typing as npt
 from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN, Codes, Schema
 from pnsight.data.two_by_two import Y_X, Y_X0
-from pnsight.decisions import NOT, TREAT, UNCERTAIN, Ranking, ask, decided, rank, select
+from pnsight.decisions import (
+    NOT,
+    POLICIES,
+    TREAT,
+    UNCERTAIN,
+    Ranking,
+    ask,
+    decided,
+    policies,
+    rank,
+    select,
+    threshold_curve,
+)
 from pnsight.decisions import tip as find_tip
 from pnsight.decisions.ranking import MOST_CANDIDATES, NOBODY_KNOWN_HARMED
+from pnsight.decisions.usual_care import usual_care_notes
 from pnsight.errors import PnsightError
 from pnsight.estimands.estimand import Estimand
 from pnsight.estimands.payoffs import Payoffs
@@ -22,7 +35,8 @@ from pnsight.estimands.quantities import BENEFIT, EFFECT, HARM, PN, PNS, PS, TIM
 from pnsight.estimands.resolve import ROUNDING
 from pnsight.models import Model
 from pnsight.models.response_types.config import MAX_ENUMERATED_PROFILES
-from pnsight.notes import Note
+from pnsight.notes import Note, sentences
+from pnsight.output import policy_words
 from pnsight.output.naming import Named, named
 from pnsight.output.report import words
 from pnsight.output.report.data import (
@@ -35,8 +49,11 @@ from pnsight.output.report.data import (
     Groups,
     Headline,
     Net,
+    PolicyRow,
     Question,
+    Thresholds,
     Tipping,
+    UsualCare,
 )
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import CONTRADICTED, BoundTable, plain_numbers
@@ -187,6 +204,35 @@ def _net(model: Model, estimand: Estimand) -> Net:
     table = model.bounds("", replace(estimand, quantity=BENEFIT, payoffs=HELPED_LESS_HARMED))  # both ends are the same
     low, high = (plain_numbers(end)[0] for end in table.interval("lower"))
     return Net(treated, untreated, low, high, words.net_sentence(treated, untreated))
+
+
+def usual_care(asked: ReportRequest, headline: Headline) -> UsualCare:
+    """Usual care against treating all, none, and the best rules; and whether it is better than what is decided."""
+    model, answer = asked.model, headline.answer
+    try:
+        found = policies(model, None, asked.estimand.level, asked.estimand.population)
+    except PnsightError as error:
+        return UsualCare(refused=str(error))
+    rows = tuple(PolicyRow(policy, policy_words.NAMES[policy], **found.of(policy)) for policy in POLICIES)
+    decision = "" if answer is None else asked.decision(answer)
+    treated, untreated = np.array([decision == TREAT]), np.array([decision == NOT])
+    better = usual_care_notes(model, encode(model.schema, None), treated, untreated, asked.estimand)
+    said = tuple(note for note in found.notes if note.kind != "usual_care_beats_rule")
+    return UsualCare(rows, policy_words.verdict(found), "".join(sentences(better, "page")), asked.notes(said))
+
+
+def thresholds(asked: ReportRequest) -> Thresholds:
+    """Whom the rule would treat, not treat or leave uncertain at other thresholds."""
+    if not asked.decides:
+        return Thresholds(asked.quantity)
+    try:
+        found = threshold_curve(asked.model, quantity=asked.estimand)
+    except PnsightError as error:
+        return Thresholds(asked.quantity, refused=str(error))
+    plain, cautious = (
+        {name: tuple(map(float, values)) for name, values in shares.items()} for shares in (found.plain, found.cautious)
+    )
+    return Thresholds(asked.quantity, tuple(map(float, found.thresholds)), plain, cautious)
 
 
 def levels(asked: ReportRequest) -> Groups:

@@ -159,6 +159,8 @@ def summarise(
         assumed=words.assumed(shown.structure),
         citations=words.CITATIONS,
         structure=structure,
+        usual_care=sections.usual_care(asked, everyone[0]),
+        thresholds=sections.thresholds(asked),
     )
 
 

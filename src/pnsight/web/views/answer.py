@@ -10,9 +10,10 @@ from typing import Literal
 from pnsight._text import count_text
 from pnsight.data.schema import OPEN
 from pnsight.decisions import NOT, TREAT, Decisions
+from pnsight.decisions.usual_care import usual_care_notes
 from pnsight.errors import PnsightError
 from pnsight.estimands.resolve import OK
-from pnsight.notes import sentences
+from pnsight.notes import Note, sentences
 from pnsight.output.about_answers import RESTS_ON
 from pnsight.queries.bound_table import CONTRADICTED, BoundTable
 from pnsight.web.bounds_chart import Bar, drawn
@@ -115,7 +116,7 @@ def answer(explorer: Explorer, state: State) -> Answer:
         f"{found.threshold:g}",
         quantity.label,
         caveat(model, found.answers),
-        sentences(told_beside(explorer, found.answers.notes), "page"),
+        sentences(told_beside(explorer, (*found.answers.notes, *_usual_care(explorer, state, found))), "page"),
         asked(explorer, state.options),
         explorer.reader.write(state),
         beside(explorer, state) if status == OK else None,
@@ -130,6 +131,12 @@ def _tip(explorer: Explorer, state: State, found: Decisions) -> str:
         return f"{capitalised(str(explorer.tip(state, found.cautious)))}."
     except PnsightError:
         return ""
+
+
+def _usual_care(explorer: Explorer, state: State, found: Decisions) -> tuple[Note, ...]:
+    """That more respond under usual care, where that is so."""
+    treated, untreated = found.decision == TREAT, found.decision == NOT
+    return usual_care_notes(explorer.model, state.codes, treated, untreated, state.options.estimand)
 
 
 def _everyone(explorer: Explorer, state: State) -> BoundTable | None:
