@@ -13,14 +13,13 @@ from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN, Codes, Schema
 from pnsight.data.two_by_two import Y_X, Y_X0
 from pnsight.decisions import NOT, TREAT, UNCERTAIN, Ranking, ask, decided, rank, select
-from pnsight.decisions.ranking import MOST_CANDIDATES, NOBODY_KNOWN_HARMED
+from pnsight.decisions.ranking import NOBODY_KNOWN_HARMED
 from pnsight.errors import PnsightError
 from pnsight.estimands.estimand import Estimand
 from pnsight.estimands.payoffs import Payoffs
 from pnsight.estimands.quantities import BENEFIT, EFFECT, HARM, PN, PNS, PS, TIME, Quantity
 from pnsight.estimands.resolve import ROUNDING
 from pnsight.models import Model
-from pnsight.models.response_types.config import MAX_ENUMERATED_PROFILES
 from pnsight.notes import Note
 from pnsight.output.naming import Named, named
 from pnsight.output.report import words
@@ -34,9 +33,6 @@ MOST_LEVELS = 40
 
 MOST_DOUBTS, MOST_QUESTIONS = 5, 3
 """Groups in doubt that are listed, and questions for each."""
-
-MOST_WIDE_CANDIDATES = 2_000
-"""Groups that are looked at for a ranking where profiles are too many to list, and an answer takes its time."""
 
 CURVE_POINTS = 101
 """Points of the curve of gains."""
@@ -81,9 +77,7 @@ class ReportRequest:
 
     def rank(self, estimand: Estimand) -> Ranking:
         """The best groups by a lower bound."""
-        listed = self.model.schema.n_profiles <= MAX_ENUMERATED_PROFILES
-        most = MOST_CANDIDATES if listed else MOST_WIDE_CANDIDATES
-        return rank(self.model, self.top, most_candidates=most, quantity=estimand)
+        return rank(self.model, self.top, quantity=estimand)
 
     def notes(self, found: tuple[Note, ...], said: tuple[Note, ...] = ()) -> tuple[str, ...]:
         """Sentences of an answer's notes, without those said before and those that the report has at its head.
