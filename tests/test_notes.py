@@ -512,8 +512,17 @@ SENTENCES = {
         "ask for sex first: in 50% of cases it makes the decision uncertain",
     ),
     "groups_ranked": (
-        {"groups": 21, "of": 59_049, "most_fixed": 1, "enough": 7, "least_share": 0.01, "least_support": 100},
-        "21 groups that fix up to 1 covariate were looked at; all 59,049 are too many; 7 of them describe at least 1% "
+        {
+            "groups": 210,
+            "of": 59_049,
+            "all_fixing": 1,
+            "most_fixed": 3,
+            "enough": 7,
+            "least_share": 0.01,
+            "least_support": 100,
+        },
+        "of 59,049 groups 210 were looked at, all that fix up to 1 covariate and the best narrowed down to at most 3; "
+        "7 of them describe at least 1% "
         "of the people and have at least 100 rows in each table",
     ),
     "ranked_cautiously": (

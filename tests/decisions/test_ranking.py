@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import pnsight
@@ -11,10 +12,9 @@ from noted import kinds, values
 from pnsight.data.schema import OPEN, Schema
 from pnsight.data.study import Study
 from pnsight.decisions import rank
-from pnsight.decisions.ranking import MOST_CANDIDATES
+from pnsight.decisions.group_search import MAX_FIXED, MAX_NARROWED, MAX_WHOLE, search_groups
 from pnsight.decisions.winners_curse import overestimation
 from pnsight.errors import QuantityError, QueryError
-from pnsight.queries import lattice
 from pnsight.queries.bound_table import BoundTable
 from pnsight.queries.query import encode, format_queries
 
@@ -97,19 +97,55 @@ def test_of_very_many_queries_those_that_fix_few_covariates_are_looked_at():
     assert values(found.notes, "groups_ranked")["most_fixed"] == 3
 
 
-@pytest.mark.parametrize(("covariates", "fixed"), [(11, None), (12, 3), (50, 3), (80, 2), (400, 1)])
-def test_no_more_queries_are_looked_at_than_there_is_time_for(covariates, fixed):
-    found = rank(pnsight.PlugIn().fit(wide(covariates)), top=1, least_share=1, least_support=1)
+@pytest.mark.parametrize(("covariates", "whole"), [(10, None), (11, 2), (40, 2), (80, 1), (400, 1)])
+def test_no_more_queries_are_looked_at_than_there_is_time_for(covariates, whole):
+    found = rank(pnsight.PlugIn().fit(wide(covariates)), top=1, least_support=1)
     looked_at = values(found.notes, "groups_ranked")
-    assert (looked_at["most_fixed"], looked_at["of"]) == (fixed, 3**covariates)
-    assert (looked_at["groups"] == looked_at["of"]) == (fixed is None)
-    assert lattice.n_queries_fixing_at_most(Schema.binary(map(str, range(covariates))), fixed or 0) <= MOST_CANDIDATES
+    assert (looked_at["all_fixing"], looked_at["of"]) == (whole, 3**covariates)
+    assert (looked_at["groups"] == looked_at["of"]) == (whole is None)
+    if whole is not None:
+        assert looked_at["most_fixed"] == MAX_FIXED
+        assert looked_at["groups"] <= MAX_WHOLE + (MAX_FIXED - whole) * MAX_NARROWED
 
 
-@pytest.mark.parametrize(("most", "fixed"), [(59_049, None), (59_048, 3), (200, 1)])
-def test_fewer_queries_are_looked_at_if_asked_for(plug_in, most, fixed):
+@pytest.mark.parametrize(("most", "whole", "fixed"), [(59_049, None, None), (59_048, 2, 3), (200, 1, 3), (20, 0, 3)])
+def test_fewer_queries_are_looked_at_if_asked_for(plug_in, most, whole, fixed):
     looked_at = values(rank(plug_in, most_candidates=most).notes, "groups_ranked")
-    assert (looked_at["most_fixed"], looked_at["of"]) == (fixed, 59_049)
+    assert (looked_at["all_fixing"], looked_at["most_fixed"], looked_at["of"]) == (whole, fixed, 59_049)
+
+
+def planted(rows: int, seed: int) -> pd.DataFrame:
+    """Twenty-five coins and two arms; treatment helps those alone for whom three of the coins fell a certain way."""
+    rng = np.random.default_rng(seed)
+    coins, x = rng.integers(0, 2, (rows, 25)), rng.integers(0, 2, rows)
+    helped = (coins[:, 3] == 1) & (coins[:, 11] == 0) & (coins[:, 20] == 1)
+    y = rng.random(rows) < np.where(helped & (x == 1), 0.7, 0.3)
+    return pd.DataFrame(coins, columns=[f"c{j}" for j in range(25)]).assign(x=x, y=y.astype(int))
+
+
+def test_a_group_of_three_covariates_is_found_among_many():
+    model = pnsight.PlugIn().fit(pnsight.read_study(planted(10_000, 1), planted(10_000, 2), treatment="x", outcome="y"))
+    found = rank(model)
+    assert list(encode(model.schema, [found.answers.queries[0]])[0]) == list(
+        encode(model.schema, ["c3=1,c11=0,c20=1"])[0]
+    )
+    assert found.share[0] == pytest.approx(1 / 8, abs=0.02)
+
+
+def test_a_search_comes_upon_what_looking_at_everything_finds(plug_in):
+    everything, searched = rank(plug_in), rank(plug_in, most_candidates=1000)
+    few = [query for query in everything.answers.queries if sum(sign != "X" for sign in query) <= MAX_FIXED]
+    assert few[0] in searched.answers.queries
+
+
+def test_every_more_general_group_of_one_that_was_found_is_there():
+    schema = Schema.binary(map(str, range(12)))
+    rng = np.random.default_rng(0)
+    found = search_groups(schema, lambda codes: rng.random(len(codes)) < 2, lambda codes: rng.random(len(codes)), 5)
+    there = {query.tobytes() for query in found.codes}
+    assert len(there) == len(found.codes)
+    assert all(each.tobytes() in there for query in found.codes for each in more_general(query))
+    assert (found.unselected == ((found.codes != OPEN).sum(axis=1) <= 2)).all()
 
 
 def test_everyone_is_all_of_the_people(fitted):

@@ -14,6 +14,7 @@ from pnsight.cli.messages import say_about, say_labels
 from pnsight.cli.options import FormatOption, LeastSupportOption, OutOption, within
 from pnsight.cli.output import emit
 from pnsight.cli.query import ModelArgument
+from pnsight.decisions.group_search import MAX_GROUPS
 
 
 class By(StrEnum):
@@ -44,10 +45,10 @@ def rank(
         int,
         typer.Option(
             "--most-candidates",
-            help="Look at all queries if they are no more than this, else at those that fix few covariates.",
+            help="Look at all groups if they are no more than this, else search for the best.",
             callback=within(1),
         ),
-    ] = 200_000,
+    ] = MAX_GROUPS,
     *,
     asking: EstimandOptions,
     format: FormatOption = None,

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from pnsight._tabular import Tabular
-from pnsight._typing import FloatArray
-from pnsight.data.schema import OPEN, Codes, Schema
+from pnsight._typing import BoolArray, FloatArray
+from pnsight.data.schema import OPEN, Codes
 from pnsight.decisions.contradictions import answering_model, notes_when_left_out, refuse_all_contradicted
+from pnsight.decisions.group_search import MAX_GROUPS, search_groups
 from pnsight.decisions.rule import rank_with_ties, reaches
 from pnsight.decisions.usual_care import usual_care_notes
 from pnsight.decisions.winners_curse import LEAST_TOLD, NOT_KNOWN, overestimation
@@ -20,7 +21,6 @@ from pnsight.estimands.estimand import Estimand, EstimandLike
 from pnsight.estimands.resolve import ROUNDING
 from pnsight.models import Model
 from pnsight.notes import Note
-from pnsight.queries import lattice
 from pnsight.queries.bound_table import BoundTable, plain_numbers
 
 By: TypeAlias = Literal["lower", "upper", "benefit", "harm"]
@@ -31,12 +31,6 @@ RANKED_QUANTITIES: tuple[By, ...] = ("benefit", "harm")
 
 NOBODY_KNOWN_HARMED = Note("nobody_known_harmed")
 """What to say where a ranking by harm finds no group above 0."""
-
-MOST_CANDIDATES = 200_000
-"""All queries are looked at if they are no more than this, unless another number is given."""
-
-MOST_FIXED = 3
-"""Covariates that a candidate may fix where not all queries are looked at."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,7 +77,7 @@ def rank(
     margin: float = 0.01,
     least_share: float = 0.01,
     least_support: float = 100,
-    most_candidates: int = MOST_CANDIDATES,
+    most_candidates: int = MAX_GROUPS,
     quantity: EstimandLike = None,
     **options: Any,
 ) -> Ranking:
@@ -103,8 +97,8 @@ def rank(
     least_share, least_support
         Share of the people, and rows in each table, that a query must have to be looked at.
     most_candidates
-        All queries are looked at if they are no more than this; otherwise those that fix up to three covariates, or
-        fewer if those are too many as well.
+        All queries are looked at if they are no more than this; otherwise the best of those that fix few covariates are
+        narrowed down by one covariate after the other.
     quantity, options
         What is asked, as `model.bounds` takes it.
 
@@ -115,22 +109,28 @@ def rank(
     """
     _refuse_bad_arguments(top, by, margin, least_share, most_candidates)
     asked = _ranked_by(model, by, quantity, options)
-    codes, fixed = _candidates(model.schema, most_candidates)
-    looked_at = {"groups": len(codes), "of": model.schema.n_queries, "most_fixed": fixed}
-    people = answering_model(model, asked)
+    people, end = answering_model(model, asked), _end(by)
+
+    def large_enough(codes: Codes) -> BoolArray:
+        enough = people.shares(codes, asked.population) >= least_share - ROUNDING
+        return np.asarray(enough & (people.least_rows(people.counts(codes)) >= least_support))
+
+    def merit_of(codes: Codes) -> FloatArray:
+        return _merit(model.bounds(codes, replace(asked, simultaneous=False)), end)
+
+    found = search_groups(model.schema, large_enough, merit_of, top, most_candidates)
+    looked_at: dict[str, int | None] = {"groups": found.looked_at, "of": model.schema.n_queries}
+    looked_at |= {"all_fixing": found.all_fixing, "most_fixed": found.max_fixed}
+    codes = found.codes
     share = people.shares(codes, asked.population)
-    enough = (share >= least_share - ROUNDING) & (people.least_rows(people.counts(codes)) >= least_support)
-    codes, share = codes[enough], share[enough]
     answers = model.bounds(codes, asked)
     refuse_all_contradicted(answers, "no group can be ranked")
-    end = _end(by)
-    estimate: FloatArray = getattr(answers, end)
-    merit = np.minimum(estimate, answers.interval(end)[0]) if answers.level else estimate
+    merit, estimate = _merit(answers, end), getattr(answers, end)
     adds = merit - best_more_general(codes, merit)
     fresh = np.flatnonzero(reaches(adds, margin) | (np.isnan(adds) & ~np.isnan(merit)))
     chosen = fresh[np.argsort(rank_with_ties(merit[fresh]), kind="stable")][:top]
-    too_high = overestimation(answers, end, np.isin(np.arange(len(codes)), chosen).astype(np.float64))
-    limits = {"enough": len(codes), "least_share": least_share, "least_support": least_support}
+    too_high = overestimation(answers, end, np.isin(np.arange(len(codes)), chosen).astype(np.float64), found.unselected)
+    limits = {"enough": found.large_enough, "least_share": least_share, "least_support": least_support}
     notes: tuple[Note, ...] = (Note("groups_ranked", {**looked_at, **limits}),)
     if too_high is None:
         notes += (NOT_KNOWN,)
@@ -161,12 +161,10 @@ def _end(by: By) -> Literal["lower", "upper"]:
     return "upper" if by == "upper" else "lower"
 
 
-def _candidates(schema: Schema, most: int) -> tuple[Codes, int | None]:
-    """Queries to look at, and the number of covariates that they fix at most; None if they are all."""
-    if schema.n_queries <= most:
-        return lattice.all_queries(schema), None
-    fixed = max(k for k in range(MOST_FIXED + 1) if lattice.n_queries_fixing_at_most(schema, k) <= most)
-    return lattice.queries_fixing_at_most(schema, fixed), fixed
+def _merit(answers: BoundTable, end: Literal["lower", "upper"]) -> FloatArray:
+    """What groups are ranked by, shape (groups,): where the interval of the bound begins, or the bound itself."""
+    estimate: FloatArray = getattr(answers, end)
+    return np.minimum(estimate, answers.interval(end)[0]) if answers.level else estimate
 
 
 def best_more_general(codes: Codes, merit: FloatArray) -> FloatArray:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from pnsight._typing import FloatArray
+from pnsight._typing import BoolArray, FloatArray
 from pnsight.notes import Note
 from pnsight.queries.bound_table import BoundTable
 
@@ -16,13 +16,36 @@ LEAST_TOLD = 0.0005
 NOT_KNOWN = Note("overestimation_unknown", severity="warning")
 
 
-def overestimation(answers: BoundTable, end: Literal["lower", "upper"], weights: FloatArray) -> float | None:
+_SPREADS, _EM_STEPS = 2.0 ** -np.arange(12), 100
+"""Standard deviations of truths that are considered beside 0, as shares of the largest deviation; steps of the fit."""
+
+
+def overestimation(
+    answers: BoundTable, end: Literal["lower", "upper"], weights: FloatArray, unselected: BoolArray | None = None
+) -> float | None:
     """By how much the estimates of one end that were chosen are too high, on average, because they were chosen.
 
-    `weights` say how much each of the answers was chosen, shape (queries,). If truths vary normally between the
-    candidates, and estimates around them with their standard errors, then the truth behind an estimate is expected
-    between it and the mean of all, the nearer to the mean the less precise it is. Source: B. Efron (2011), "Tweedie's
-    formula and selection bias". None for a model without intervals, which say what the standard errors are.
+    Truths vary around their mean by a mixture of normal distributions, whose shares are fitted to all candidates, and
+    estimates around the truths with their standard errors. So the truth behind an estimate is expected between it and
+    the mean, the nearer to the mean the less precise it is; but an estimate far beyond what chance and most truths
+    explain is one of the few that do differ. Sources: B. Efron (2011), "Tweedie's formula and selection bias"; M.
+    Stephens (2017), "False discovery rates: a new deal".
+
+    Parameters
+    ----------
+    answers
+        Estimates of all candidates.
+    end
+        Which end was chosen by.
+    weights : shape (queries,)
+        How much each of the answers was chosen.
+    unselected : shape (queries,)
+        Where candidates were themselves searched for, which of them are here whatever their estimates: these show how
+        truths vary.
+
+    Returns
+    -------
+    The mean overestimation; None for a model without intervals, which say what the standard errors are.
     """
     if not answers.level:
         return None
@@ -30,7 +53,37 @@ def overestimation(answers: BoundTable, end: Literal["lower", "upper"], weights:
     known = ~np.isnan(estimate)
     if not weights[known].any():
         return 0.0
-    estimate, noise, weights = estimate[known], noise[known], weights[known]
-    between = max(0.0, float(estimate.var() - noise.mean()))
-    kept = between / np.maximum(between + noise, np.finfo(np.float64).tiny)
-    return float(np.average((1 - kept) * (estimate - estimate.mean()), weights=weights))
+    plain = known if unselected is None or not (known & unselected).any() else known & unselected
+    centre = float(estimate[plain].mean())
+    spreads = _fit_spreads(estimate[plain] - centre, noise[plain])
+    return float(np.average(spreads.excess(estimate[known] - centre, noise[known]), weights=weights[known]))
+
+
+class _Spreads(NamedTuple):
+    """Variances of truths around their mean, and the share of truths with each, both (components,)."""
+
+    variance: FloatArray
+    share: FloatArray
+
+    def responsibilities(self, deviation: FloatArray, noise: FloatArray) -> FloatArray:
+        """How probably the truth behind each estimate is of each component, shape (estimates, components)."""
+        total = np.maximum(self.variance + noise[:, None], np.finfo(np.float64).tiny)
+        with np.errstate(divide="ignore"):
+            log_density = np.log(self.share) - (np.log(total) + deviation[:, None] ** 2 / total) / 2
+        density = np.exp(log_density - log_density.max(axis=1, keepdims=True))
+        return np.asarray(density / density.sum(axis=1, keepdims=True))
+
+    def excess(self, deviation: FloatArray, noise: FloatArray) -> FloatArray:
+        """How far each estimate is expected to be from its truth, away from the mean, shape (estimates,)."""
+        total = np.maximum(self.variance + noise[:, None], np.finfo(np.float64).tiny)
+        lost = (self.responsibilities(deviation, noise) * (noise[:, None] / total)).sum(axis=1)
+        return np.asarray(lost * deviation)
+
+
+def _fit_spreads(deviation: FloatArray, noise: FloatArray) -> _Spreads:
+    """Maximum likelihood of the shares, by expectation and maximisation."""
+    variance = np.concatenate([[0.0], (np.abs(deviation).max() * _SPREADS) ** 2])
+    found = _Spreads(variance, np.full(len(variance), 1 / len(variance)))
+    for _ in range(_EM_STEPS):
+        found = found._replace(share=found.responsibilities(deviation, noise).mean(axis=0))
+    return found

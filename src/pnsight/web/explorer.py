@@ -22,7 +22,7 @@ from pnsight.decisions import (
     rank,
     tip,
 )
-from pnsight.decisions.ranking import MOST_CANDIDATES, By
+from pnsight.decisions.ranking import By
 from pnsight.errors import LimitError
 from pnsight.estimands.estimand import Estimand
 from pnsight.estimands.quantities import Quantity
@@ -36,9 +36,6 @@ from pnsight.web.state import Options, Reader, State
 
 _REMEMBERED = 1024
 """Answers to single queries that are remembered, a few hundred bytes each."""
-
-_FEW_CANDIDATES = 500
-"""Queries looked at for a ranking where each takes its time: see `Explorer.ranking`."""
 
 _PROBE = 32
 """Queries whose time tells how long many will take."""
@@ -152,13 +149,8 @@ class Explorer:
         return self.model.bounds(codes, estimand)
 
     def ranking(self, by: By, estimand: Estimand, top: int, **limits: Any) -> Ranking:
-        """The subpopulations that stand out.
-
-        A model that draws people anew for every query, since its profiles are too many to list, is asked about few.
-        """
-        slow = self.many_profiles and self.model.capabilities.simulates_studies
-        most = _FEW_CANDIDATES if slow else MOST_CANDIDATES
-        return rank(self.model, top, by, most_candidates=most, quantity=estimand, **limits)
+        """The subpopulations that stand out."""
+        return rank(self.model, top, by, quantity=estimand, **limits)
 
     def _answer_afresh(self, query: tuple[int, ...], estimand: Estimand) -> tuple[BoundTable, float]:
         codes = codes_of([query])

@@ -202,12 +202,19 @@ def _ask_first(covariate: str, probability: float, always: bool, effect: str) ->
 
 
 def _groups_ranked(
-    groups: int, of: int, most_fixed: int | None, enough: int, least_share: float, least_support: float
+    groups: int,
+    of: int,
+    all_fixing: int | None,
+    most_fixed: int | None,
+    enough: int,
+    least_share: float,
+    least_support: float,
 ) -> str:
     looked_at = f"all {of:,} groups were looked at"
     if most_fixed is not None:
-        fixing = f"{groups:,} groups that fix up to {number_of(most_fixed, 'covariate')} were looked at"
-        looked_at = f"{fixing}; all {large_number(of)} are too many"
+        fixing = f"all that fix up to {number_of(all_fixing or 0, 'covariate')}"
+        searched = f"and the best narrowed down to at most {most_fixed}"
+        looked_at = f"of {large_number(of)} groups {groups:,} were looked at, {fixing} {searched}"
     return (
         f"{looked_at}; {enough:,} of them describe at least {100 * least_share:.4g}% of the people and have at least "
         f"{least_support:g} rows in each table"

@@ -18,7 +18,7 @@ from pnsight import PlugIn
 from pnsight import simulation as populations
 from pnsight.data.schema import Covariate, Schema
 from pnsight.data.study import Study
-from pnsight.decisions import UNCERTAIN
+from pnsight.decisions import UNCERTAIN, rank
 from pnsight.decisions.ranking import NOBODY_KNOWN_HARMED
 from pnsight.errors import OutputError, QueryError
 from pnsight.notes import Note
@@ -289,12 +289,10 @@ def test_many_levels_are_cut_to_those_most_people_have():
     assert found.notes == (str(Note("rarer_levels_not_shown", {"levels": 20})),)
 
 
-def test_wide_studies_are_ranked_among_few_candidates(monkeypatch):
-    monkeypatch.setattr("pnsight.output.report.sections.MAX_ENUMERATED_PROFILES", 1)
-    monkeypatch.setattr("pnsight.output.report.sections.MOST_WIDE_CANDIDATES", 25)
-    study = populations.get("mediator").sample(5_000, 5_000, seed=1)
-    found = summarise(PlugIn().fit(study)).best
-    assert any("21 groups that fix up to 1 covariate were looked at" in note for note in found.notes)
+def test_the_best_groups_are_those_that_rank_lists(plug_in):
+    found, ranked = summarise(plug_in).best, rank(plug_in)
+    assert [answer.lower for answer in found.answers] == list(ranked.answers.lower[: len(found.answers)])
+    assert {str(note) for note in ranked.notes} >= set(found.notes)
 
 
 def test_progress_names_each_part(plug_in):

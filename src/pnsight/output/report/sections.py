@@ -26,7 +26,7 @@ from pnsight.decisions import (
     threshold_curve,
 )
 from pnsight.decisions import tip as find_tip
-from pnsight.decisions.ranking import MOST_CANDIDATES, NOBODY_KNOWN_HARMED
+from pnsight.decisions.ranking import NOBODY_KNOWN_HARMED
 from pnsight.decisions.usual_care import usual_care_notes
 from pnsight.errors import PnsightError
 from pnsight.estimands.estimand import Estimand
@@ -34,7 +34,6 @@ from pnsight.estimands.payoffs import Payoffs
 from pnsight.estimands.quantities import BENEFIT, EFFECT, HARM, PN, PNS, PS, TIME, Quantity
 from pnsight.estimands.resolve import ROUNDING
 from pnsight.models import Model
-from pnsight.models.response_types.config import MAX_ENUMERATED_PROFILES
 from pnsight.notes import Note, sentences
 from pnsight.output import policy_words
 from pnsight.output.naming import Named, named
@@ -65,9 +64,6 @@ MOST_LEVELS = 40
 
 MOST_DOUBTS, MOST_QUESTIONS = 5, 3
 """Groups in doubt that are listed, and questions for each."""
-
-MOST_WIDE_CANDIDATES = 2_000
-"""Groups that are looked at for a ranking where profiles are too many to list, and an answer takes its time."""
 
 CURVE_POINTS = 101
 """Points of the curve of gains."""
@@ -112,9 +108,7 @@ class ReportRequest:
 
     def rank(self, estimand: Estimand) -> Ranking:
         """The best groups by a lower bound."""
-        listed = self.model.schema.n_profiles <= MAX_ENUMERATED_PROFILES
-        most = MOST_CANDIDATES if listed else MOST_WIDE_CANDIDATES
-        return rank(self.model, self.top, most_candidates=most, quantity=estimand)
+        return rank(self.model, self.top, quantity=estimand)
 
     def notes(self, found: tuple[Note, ...], said: tuple[Note, ...] = ()) -> tuple[str, ...]:
         """Sentences of an answer's notes, without those said before and those that the report has at its head.
