@@ -98,8 +98,8 @@ def site_counts(study: Study, site: str = "") -> SiteCounts:
     if study.schema.numeric:
         named = join_names(study.schema.names[j] for j in study.schema.numeric)
         raise TableError(
-            f"{named}: there are too many numbers to count people by; cut them into bands at edges that all sites share, "
-            "as in --bands age=0,40,65,120 (bands=)."
+            f"{named}: there are too many numbers to count people by; cut them into bands at edges that all sites "
+            "share, as in --bands age=0,40,65,120 (bands=)."
         )
     if study.sampled is not None or study.design is not None:
         raise TableError("these counts are weighted, and a site hands on numbers of people; leave the weights out.")

@@ -19,8 +19,8 @@ from pnsight.decisions.rule import (
 )
 from pnsight.decisions.selection import Selection, select
 from pnsight.decisions.thresholds import ThresholdCurve, threshold_curve
-from pnsight.decisions.usual_care import LEAVE, ChoiceDecisions
 from pnsight.decisions.tipping_points import TippingPoints, tip
+from pnsight.decisions.usual_care import LEAVE, ChoiceDecisions
 from pnsight.decisions.value_of_information import Questions, ask, ask_beyond, left_open
 from pnsight.decisions.which_arm import ArmDecisions, decide, decide_arm
 

@@ -15,7 +15,8 @@ from pnsight.queries import lattice
 
 def possible_profiles(study: Study) -> Codes:
     """All profiles if they can be listed, else those that have rows."""
-    return lattice.all_profiles(study.schema) if study.schema.n_profiles <= MAX_ENUMERATED_PROFILES else study.profiles
+    listed = not study.schema.numeric and study.schema.n_profiles <= MAX_ENUMERATED_PROFILES
+    return lattice.all_profiles(study.schema) if listed else study.profiles
 
 
 def not_considered(share: FloatArray, left_out: Mapping[str, BoolArray]) -> list[Note]:

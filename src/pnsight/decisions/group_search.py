@@ -134,9 +134,16 @@ def _narrowed(schema: Schema, codes: Codes) -> Codes:
     for covariate, levels in enumerate(schema.shape):
         left_open = codes[codes[:, covariate] == OPEN]
         narrower = np.repeat(left_open, levels, axis=0)
-        narrower[:, covariate] = np.tile(np.arange(levels, dtype=np.int32), len(left_open))
+        narrower[:, covariate] = np.tile(_level_codes(schema, covariate), len(left_open))
         found.append(narrower)
     return np.concatenate(found)
+
+
+def _level_codes(schema: Schema, covariate: int) -> Codes:
+    """Codes of a covariate's levels, or of the groups of its numbers, shape (levels,)."""
+    codes = np.full((schema.shape[covariate], len(schema.shape)), OPEN, dtype=np.int32)
+    codes[:, covariate] = np.arange(len(codes))
+    return schema.coded(codes)[:, covariate]
 
 
 def _more_general(codes: Codes) -> Codes:

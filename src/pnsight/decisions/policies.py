@@ -182,7 +182,7 @@ def policies(
 
 def validate_policies(model: Model) -> None:
     """Refuse a model that does not know how many respond under usual care and under each treatment."""
-    require_two_by_two(model.structure, "policies are compared for")
+    require_two_by_two(model.structure, "policies are compared for", "decide, which says which arm is best")
     if not model.capabilities.law:
         raise ModelError(
             f"policies are compared by the law of each profile, and a {model.name} model knows bounds only; fit a "

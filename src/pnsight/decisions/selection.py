@@ -241,12 +241,6 @@ def select(
     )
 
 
-def possible_profiles(study: Study) -> Codes:
-    """All profiles if they can be listed, else those that have rows."""
-    listed = not study.schema.numeric and study.schema.n_profiles <= MAX_ENUMERATED_PROFILES
-    return lattice.all_profiles(study.schema) if listed else study.profiles
-
-
 def _harm(model: Model, codes: Codes, asked: Estimand, cautious: bool) -> FloatArray:
     """Upper end of the bounds on harm in each profile, NaN without an answer, shape (profiles,)."""
     if asked.is_statement:

@@ -30,16 +30,15 @@ from pnsight.web.api_fields import (
     RankAddress,
     RankAnswer,
     RankRequest,
-    Ruled,
-    TipAddress,
-    TipAnswer,
-    TipRequest,
     SelectAnswer,
     SelectRequest,
     SizeAnswer,
     SizeRequest,
     ThresholdsAnswer,
     ThresholdsRequest,
+    TipAddress,
+    TipAnswer,
+    TipRequest,
 )
 from pnsight.web.context import Site
 from pnsight.web.state import repeated

@@ -26,7 +26,6 @@ from pnsight.web.api_fields import (
     Decided,
     PoliciesAsked,
     RankRequest,
-    Ruled,
     SelectRequest,
     SizeRequest,
     ThresholdsRequest,

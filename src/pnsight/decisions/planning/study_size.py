@@ -303,7 +303,7 @@ def _law(
     if pilot is not None:
         if any(value is not None for value in guesses.values()):
             raise QueryError("a pilot and guesses are both given; leave one of them out.")
-        require_two_by_two(pilot.structure, "study sizes are found from pilots of")
+        require_two_by_two(pilot.structure, "study sizes are found from pilots of", "guesses (--prevalence)")
         law = pilot.law(query)
         if law.structure.tables != TWO_BY_TWO.tables or np.isnan(law.cells).any():
             raise QueryError("the pilot does not know the law of both tables; fit one to both, or give guesses.")

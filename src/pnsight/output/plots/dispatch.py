@@ -22,7 +22,9 @@ from pnsight.output.plots.thresholds import threshold_plot
 from pnsight.queries.bound_table import BoundTable
 from pnsight.queries.query import QueryLike
 
-Drawable = Model | BoundTable | Decisions | Ranking | Selection | ThresholdCurve | TippingPoints | Study | Check | Coherence
+Drawable = (
+    Model | BoundTable | Decisions | Ranking | Selection | ThresholdCurve | TippingPoints | Study | Check | Coherence
+)
 
 
 def plot(
