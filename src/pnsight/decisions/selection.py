@@ -197,8 +197,8 @@ def possible_profiles(study: Study) -> Codes:
 
 
 def _effect(model: Model, asked: Estimand) -> Estimand | None:
-    """The effect of what is asked about, None where the law does not say it."""
-    if asked.is_statement:
+    """The effect of what is asked about, None where the law does not say it, as with slack."""
+    if asked.is_statement or asked.is_relaxed:
         return None
     found = Estimand(EFFECT, contrast=asked.contrast, horizon=asked.horizon)
     return found if found.compiled(model.structure).is_point else None

@@ -327,6 +327,7 @@ class Summary:
     most_known : that a verdict can turn round where more is known
     turned : an example of that from this report, if there is one
     structure : names, counts, curves and the best arm; None with two arms and two outcomes
+    assuming : what was assumed beyond that, and how far people may differ from those of the trial
     """
 
     title: str
@@ -361,6 +362,7 @@ class Summary:
     assumed: tuple[str, ...]
     citations: tuple[str, ...]
     structure: OfStructure | None = None
+    assuming: tuple[str, ...] = ()
 
     def decision(self, answer: Answer) -> str:
         """The decision on a group that is shown."""

@@ -91,8 +91,8 @@ def summarise(
         Whether decisions need the whole interval of the bound to agree, where the model gives intervals; otherwise they
         go by the bounds alone.
     options
-        ``contrast``, ``horizon`` and ``among``, as `Estimand.parse` takes them; by default the last arm is compared
-        with the first, at the last horizon.
+        ``contrast``, ``horizon``, ``among``, ``assume``, ``slack`` and ``misread_outcome``, as `Estimand.parse` takes
+        them; by default the last arm is compared with the first, at the last horizon.
 
     Returns
     -------
@@ -158,6 +158,7 @@ def summarise(
         assumed=words.assumed(shown.structure),
         citations=words.CITATIONS,
         structure=structure,
+        assuming=words.assuming(estimand),
     )
 
 
