@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from cases import DRUG, INCOHERENT, MEN, WOMEN, rows, write_case, write_csv, write_sexes
@@ -195,3 +197,17 @@ def test_mistakes_end_with_one_message(command, options, message, attempt, sexes
     assert found.code == 2
     assert message in found.err
     assert "Traceback" not in found.err
+
+
+def test_a_report_says_at_which_slack_its_decision_changes_and_takes_slack_itself(run, sexes, tmp_path):
+    run("report", sexes, "--threshold", 0.25, "--plain", "--out", tmp_path / "plain.html")
+    assert "trial&#39;s by 0.0895 at most; beyond that it is uncertain." in (tmp_path / "plain.html").read_text()
+    run("report", sexes, "--slack", 0.05, "--assume", "harm<=0.1", "--out", tmp_path / "slack.json")
+    found = json.loads((tmp_path / "slack.json").read_text())
+    assert found["everyone"][0]["answer"]["lower"] == pytest.approx(0.2895)
+    assert found["everyone"][0]["tip"] is None
+    assert found["net"]["treated"] is None  # one number no more
+    assert found["assuming"] == [
+        "Assumed, harm<=0.1: at most 0.1 of these people are harmed by the treatment.",
+        "Slack 0.05: the shares who respond with and without treatment may differ from the trial's by so much.",
+    ]

@@ -20,6 +20,7 @@ from pnsight.errors import AssumptionError, IncoherentError, LimitError, Quantit
 from pnsight.estimands import Estimand, compiled, end_intervals
 from pnsight.estimands.linear_program import lp_bounds
 from pnsight.estimands.sensitivity import Slack
+from pnsight.output.formulas import formula_latex, formula_text
 from strategies import type_shares
 from structures import STRUCTURES, random_law
 
@@ -364,3 +365,41 @@ def test_compiling_again_at_another_slack_takes_no_new_vertices():
     )
     np.testing.assert_allclose(half.constant, (lower.constant + none.constant) / 2, atol=1e-9)
     assert np.array_equal(half.coefficients, lower.coefficients)
+
+
+ASKED = {
+    "slack": {"slack": 0.05},
+    "misread outcomes": {"misread_outcome": 0.02},
+    "few harmed": {"assume": "harm<=0.1"},
+    "few harmed, with slack": {"slack": 0.03, "assume": "harm<=0.1"},
+    "correlated": {"assume": "correlation>=-0.2"},
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_intervals_hold_each_end_as_often_as_they_say(name):
+    """Of simulated studies; fewer of the correlation, whose functions bend and are straightened study by study."""
+    studies, rows = (80 if name == "correlated" else 600), np.array([800.0, 800.0, 1600.0])
+    rng = np.random.default_rng(7)
+    types = np.array([[0.2, 0.15, 0.05, 0.1, 0.1, 0.25, 0.03, 0.12]])  # of whom 8% are harmed
+    law = of_types(types)
+    estimand = asked(law, **ASKED[name])
+    shares = [
+        rng.multinomial(int(size), law.cells[0, some], studies) / size
+        for size, some in zip(rows, TWO_BY_TWO.group_slices, strict=True)
+    ]
+    found = end_intervals(estimand, Law(TWO_BY_TWO, np.concatenate(shares, axis=1)), np.tile(rows, (studies, 1)))
+    lower, upper = lp_bounds(law, estimand)
+    held = (found.lower_low <= lower) & (lower <= found.lower_high)
+    held_above = (found.upper_low <= upper) & (upper <= found.upper_high)
+    least = estimand.level - 3 * np.sqrt(estimand.level * (1 - estimand.level) / studies)
+    assert held.mean() >= least
+    assert held_above.mean() >= least
+
+
+def test_a_formula_names_what_bends_and_what_slack_adds():
+    text = formula_text(asked(WOMEN.law(), assume="correlation>=0.2"), TWO_BY_TWO)
+    assert "P(y_x) - K" in text
+    assert "K = E[Y_x] E[Y_x'] + 0.2 sd(Y_x) sd(Y_x')" in text
+    assert "P(y_x) - P(y_x') - 0.1" in formula_text(asked(WOMEN.law(), slack=0.05), TWO_BY_TWO)
+    assert "K &= " in formula_latex(asked(WOMEN.law(), assume="correlation>=0.2"), TWO_BY_TWO)

@@ -31,7 +31,7 @@ _ENDINGS = {
 }
 
 
-@estimand_options("quantity", "population", "assume", "refine", "simultaneous", "median_unbiased", "statement", "given")
+@estimand_options("quantity", "population", "refine", "simultaneous", "median_unbiased", "statement", "given")
 def report(
     model: ModelArgument,
     out: OutOption = None,
@@ -77,6 +77,9 @@ def report(
             contrast=asking.contrast,
             horizon=asking.horizon,
             among=asking.among.value,
+            assume=",".join(asking.assume or []),
+            slack=asking.slack,
+            misread_outcome=asking.misread_outcome,
         )
     if kind is ReportFormat.JSON:
         put_json(pnsight.output.report.as_plain(summary), out)

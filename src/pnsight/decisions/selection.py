@@ -250,8 +250,8 @@ def _harm(model: Model, codes: Codes, asked: Estimand, cautious: bool) -> FloatA
 
 
 def _effect(model: Model, asked: Estimand) -> Estimand | None:
-    """The effect of what is asked about, None where the law does not say it."""
-    if asked.is_statement:
+    """The effect of what is asked about, None where the law does not say it, as with slack."""
+    if asked.is_statement or asked.is_relaxed:
         return None
     found = Estimand(EFFECT, contrast=asked.contrast, horizon=asked.horizon)
     return found if found.compiled(model.structure).is_point else None

@@ -366,6 +366,7 @@ class _Basis:
         positive = np.zeros((limits, size + limits), np.int64)
         positive[:, size:] = np.eye(limits, dtype=np.int64)
         rays = self._rays(np.vstack([np.column_stack([self.columns.T, self.limited.T]), positive]))
+        rays = rays[rays[:, :size].any(axis=1)]  # the others say that no right side is negative
         return rays[:, :size].astype(np.float64), rays[:, size:].astype(np.float64)
 
     def _rays(self, inequalities: IntArray) -> IntArray:

@@ -296,9 +296,14 @@ class Estimand:
         """What an answer is about beyond the name of the quantity."""
         found = [*self._statement_notes(), *self._contrast_notes(structure)]
         found += [] if self.payoffs is None else [Note("payoffs", asdict(self.payoffs))]
-        found += [] if self.slack is None else [Note("slack", {"slack": str(self.slack)})]
-        found += [Note("misread_outcome", {"share": self.misread_outcome})] if self.misread_outcome else []
+        found += self.sensitivity_notes
         return (*found, Note("refined")) if self.refines(structure) else tuple(found)
+
+    @property
+    def sensitivity_notes(self) -> tuple[Note, ...]:
+        """How far the people asked about may differ from what the tables show."""
+        slack = () if self.slack is None else (Note("slack", {"slack": str(self.slack)}),)
+        return (*slack, Note("misread_outcome", {"share": self.misread_outcome})) if self.misread_outcome else slack
 
     def _statement_notes(self) -> list[Note]:
         if not self.is_statement:

@@ -8,8 +8,11 @@ import numpy as np
 
 from pnsight._typing import FloatArray
 from pnsight.data.structure import Structure
-from pnsight.estimands.compiled import LinearTerms
+from pnsight.estimands.compiled import CurvedTerms, LinearTerms
 from pnsight.estimands.estimand import Estimand
+
+_CURVE = "K"
+"""What the least mean of the product of two outcomes is called, which a correlation sets."""
 
 
 def formula_text(estimand: Estimand, structure: Structure) -> str:
@@ -35,6 +38,12 @@ def formula_text(estimand: Estimand, structure: Structure) -> str:
         parts.append(f"lower end: the largest of these{over}\n{_listed(compiled.numerator.lower, structure)}")
         parts.append(f"upper end: the smallest of these{over}\n{_listed(compiled.numerator.upper, structure)}")
     parts.append(f"A law is coherent if none of these is negative:\n{_listed(compiled.numerator.coherence, structure)}")
+    if isinstance(compiled.numerator.coherence, CurvedTerms):
+        curve = compiled.numerator.coherence.curve
+        parts.append(
+            f"{_CURVE} = E[Y_x] E[Y_x'] + {curve.correlation:.12g} sd(Y_x) sd(Y_x'): the least mean of Y_x Y_x' that "
+            "the correlation allows, from the shares of the trial"
+        )
     return "\n\n".join(parts)
 
 
@@ -63,6 +72,8 @@ def formula_latex(estimand: Estimand, structure: Structure) -> str:
             f"{whole} &\\ge {_over(_braced('max', _sums(lower, structure, latex=True)), divisor)}",
             f"{whole} &\\le {_over(_braced('min', _sums(upper, structure, latex=True)), divisor)}",
         ]
+    if isinstance(lower, CurvedTerms):
+        lines.append(f"{_CURVE} &= E[Y_x] E[Y_{{x'}}] + {lower.curve.correlation:.12g}\\, sd(Y_x)\\, sd(Y_{{x'}})")
     body = " \\\\\n".join(lines)
     return f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}"
 
@@ -83,12 +94,16 @@ def _over(above: str, below: str) -> str:
 def _sums(terms: LinearTerms, structure: Structure, latex: bool) -> list[str]:
     """Each term as a sum of probabilities, the shortest first."""
     order = np.argsort(np.count_nonzero(terms.coefficients, axis=1), kind="stable")
-    return [_sum(terms.coefficients[row], float(terms.constant[row]), structure, latex) for row in order]
+    bends = -terms.weights if isinstance(terms, CurvedTerms) else np.zeros(len(order))
+    return [
+        _sum(terms.coefficients[row], float(terms.constant[row]), structure, latex, float(bends[row])) for row in order
+    ]
 
 
-def _sum(coefficients: FloatArray, constant: float, structure: Structure, latex: bool) -> str:
+def _sum(coefficients: FloatArray, constant: float, structure: Structure, latex: bool, bend: float = 0.0) -> str:
     numbers = zip(coefficients, structure.cells, strict=True)
     parts = [(value, f"P({(cell.latex or cell.name) if latex else cell.name})") for value, cell in numbers if value]
+    parts += [(bend, _CURVE)] if bend else []
     positive_first = sorted(parts, key=lambda part: part[0] < 0)
     if constant or not parts:
         positive_first.append((constant, ""))

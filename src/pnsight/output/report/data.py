@@ -375,6 +375,7 @@ class Summary:
     structure : names, counts, curves and the best arm; None with two arms and two outcomes
     usual_care : whether a rule is better than what people choose for themselves
     thresholds : who would be treated at other thresholds
+    assuming : what was assumed beyond that, and how far people may differ from those of the trial
     """
 
     title: str
@@ -411,6 +412,7 @@ class Summary:
     structure: OfStructure | None = None
     usual_care: UsualCare = field(default_factory=UsualCare)
     thresholds: Thresholds = field(default_factory=lambda: Thresholds(""))
+    assuming: tuple[str, ...] = ()
 
     def decision(self, answer: Answer) -> str:
         """The decision on a group that is shown."""

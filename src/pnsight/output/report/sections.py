@@ -182,9 +182,9 @@ def _by_trial(words_for: Named, answer: Answer) -> str:
 
 def net(asked: ReportRequest) -> Net:
     """How many respond if all are treated and if none is; by the experiment alone where the tables contradict it."""
-    if not asked.model.capabilities.law or not asked.model.structure.is_two_by_two:
+    if not asked.model.capabilities.law or not asked.model.structure.is_two_by_two or asked.estimand.is_relaxed:
         return Net()
-    if not asked.model.contradicted(encode(asked.model.schema, None))[0]:
+    if not asked.model.contradicted(encode(asked.model.schema, None), asked.estimand)[0]:
         return _net(asked.model, asked.estimand)
     found = _net(asked.model.from_trial_alone(), replace(asked.estimand, population=None))
     return replace(found, sentence=words.by_trial(found.sentence)) if found.sentence else found

@@ -92,8 +92,8 @@ def summarise(
         Whether decisions need the whole interval of the bound to agree, where the model gives intervals; otherwise they
         go by the bounds alone.
     options
-        ``contrast``, ``horizon`` and ``among``, as `Estimand.parse` takes them; by default the last arm is compared
-        with the first, at the last horizon.
+        ``contrast``, ``horizon``, ``among``, ``assume``, ``slack`` and ``misread_outcome``, as `Estimand.parse` takes
+        them; by default the last arm is compared with the first, at the last horizon.
 
     Returns
     -------
@@ -161,6 +161,7 @@ def summarise(
         structure=structure,
         usual_care=sections.usual_care(asked, everyone[0]),
         thresholds=sections.thresholds(asked),
+        assuming=words.assuming(estimand),
     )
 
 

@@ -6,7 +6,9 @@ from pnsight._text import number_of
 from pnsight._version import __version__
 from pnsight.data.noncompliance import KIND as NONCOMPLIANCE
 from pnsight.data.structure import Structure
+from pnsight.estimands.estimand import Estimand
 from pnsight.output.wording import share
+from pnsight.wording import assumption_meaning, capitalised
 
 BOUNDS = (
     "Nobody is seen both treated and untreated, so the share of people for whom the treatment makes the difference "
@@ -83,6 +85,12 @@ def assumed(structure: Structure) -> tuple[str, ...]:
     described = structure.description
     found = ASSIGNED if described.kind == NONCOMPLIANCE else ASSUMED
     return (*found, CENSORED) if described.horizons else found
+
+
+def assuming(estimand: Estimand) -> tuple[str, ...]:
+    """What was assumed of people in all answers, and how far they may differ from those of the trial."""
+    found = [f"Assumed, {name}: {assumption_meaning(name)}." for name in estimand.assume]
+    return (*found, *(f"{capitalised(str(note))}." for note in estimand.sensitivity_notes))
 
 
 def about_threshold(threshold: float) -> str:
