@@ -25,6 +25,7 @@ def main(model: str) -> None:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1280, "height": 960})
         page.goto(address + STATE)
+        page.wait_for_load_state("networkidle")
         page.screenshot(path=PICTURE)
         report(browser, model)
         browser.close()

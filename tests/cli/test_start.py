@@ -57,6 +57,7 @@ def test_with_all_flags_nothing_is_asked(run, files):
     assert shown[1][4:] == [*flags.split(), "--exclude", "patient id", "--out", "model"]
 
 
+@pytest.mark.slow
 def test_the_script_does_the_same_and_ends_with_an_answer(run, files, tmp_path):
     ended = run("start", *files, "--yes", "--run", "--script", "go.sh")
     assert "Usable" in ended.out

@@ -52,6 +52,12 @@ def test_a_model_keeps_the_labels_of_what_it_has(model):
     assert model.study.labels.words({}) == "everyone"
 
 
+def test_a_note_about_a_covariate_calls_it_by_its_label(model):
+    note = pnsight.Note("single_level", {"covariate": "sex", "level": "male"})
+    assert "Sex of the <patient>" in str(model.study.labels.note(note))
+    assert model.study.labels.note(pnsight.Note("everything_known")) == pnsight.Note("everything_known")
+
+
 def test_a_model_without_labels_is_stored_as_before(tmp_path):
     study = pnsight.simulation.get("toxic-drug").sample(400, 400, seed=3)
     pnsight.save(pnsight.PlugIn().fit(study), tmp_path / "plain")
@@ -63,6 +69,7 @@ def test_withholding_small_counts_keeps_labels(model):
     assert pnsight.suppress(model.study, 10).labels == model.study.labels
 
 
+@pytest.mark.slow
 def test_report_and_plots_use_them(model):
     summary = pnsight.output.report.summarise(model, 0.3)
     assert summary.data.outcome == "After 30 days"

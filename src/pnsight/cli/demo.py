@@ -34,6 +34,25 @@ GROUPS = (
 )
 """Everyone, groups whom the drug helps and groups whom it harms, and people so rare that hardly a row has them."""
 
+LABELS = """\
+[columns]
+treatment = "the drug"
+outcome = "recovery"
+age_group = "Age"
+sex = "Sex"
+severity = "Severity"
+diabetes = "Diabetes"
+kidney_disease = "Kidney disease"
+heart_failure = "Heart failure"
+smoker = "Smoker"
+treated_before = "Treated before"
+
+[values.age_group]
+under-65 = "under 65"
+"65+" = "65 or older"
+"""
+"""Words for columns and values, as people should read them."""
+
 ROWS = 20_000
 THRESHOLD = 0.3
 
@@ -56,14 +75,17 @@ def demo(
     size = f"--experimental {rows} --observational {rows} --seed 1 --format csv"
     _command(f"pnsight simulate {POPULATION} {size} --out {data}")
     simulate(POPULATION, data, rows, rows, 1, format=TableFormat.CSV)
+    labels = data / "labels.toml"
+    put_data(LABELS, labels)
+    say(f"{labels}: words for columns and values")
 
     _step("Are they usable?")
     _command(f"pnsight check {tables}")
-    study = pnsight.read_study(*files, **reading)
+    study = pnsight.read_study(*files, **reading).with_labels(pnsight.data.labels.read_labels(labels))
     print(pnsight.check(study).summary)
 
     _step("Learn from both, which takes less than a minute")
-    _command(f"pnsight fit {tables} --out {model}")
+    _command(f"pnsight fit {tables} --labels {labels} --out {model}")
     with bar("training") as progress:
         fitted = pnsight.ResponseTypeModel().fit(study, progress)
     pnsight.save(fitted, model)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -25,10 +25,11 @@ from pnsight.cli.table_options import (
     SurveyWeightOption,
     TreatedOption,
 )
-from pnsight.data.reading.propose import ProposedReading, propose_reading
 from pnsight.errors import PnsightError, TableError, join_names
 from pnsight.estimands.quantities import PNS
-from pnsight.output.naming import named
+
+if TYPE_CHECKING:
+    from pnsight.data.reading import ProposedReading
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Asked:
 
     def propose(self) -> ProposedReading:
         """What is understood of the tables."""
-        return propose_reading(
+        return pnsight.data.reading.propose_reading(
             self.experimental,
             self.observational,
             treatment=self.treatment,
@@ -298,7 +299,9 @@ def _run(context: typer.Context, commands: Sequence[Sequence[str]], model: Path)
     fitted = pnsight.load(model)
     answer, estimand = fitted.bounds(""), pnsight.Estimand.parse(PNS.name)
     if answer.status[0] == "ok":
-        sentence = named(PNS, fitted.study, estimand).sentence(float(answer.lower[0]), float(answer.upper[0]))
+        sentence = pnsight.output.naming.named(PNS, fitted.study, estimand).sentence(
+            float(answer.lower[0]), float(answer.upper[0])
+        )
         print(f"\n{sentence}")
     print("\nNext, in a browser, or as a report to send:")
     print(typed(["serve", str(model), "--open"]))

@@ -9,6 +9,7 @@ import lazy_loader
 if TYPE_CHECKING:
     from pnsight.data import (
         arms_and_outcomes,
+        labels,
         law,
         noncompliance,
         profiles,
@@ -26,6 +27,7 @@ __getattr__, __dir__, _ = lazy_loader.attach(
     __name__,
     submodules=[
         "arms_and_outcomes",
+        "labels",
         "law",
         "noncompliance",
         "profiles",
@@ -42,6 +44,7 @@ __getattr__, __dir__, _ = lazy_loader.attach(
 
 __all__ = [
     "arms_and_outcomes",
+    "labels",
     "law",
     "noncompliance",
     "profiles",

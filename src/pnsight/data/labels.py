@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pnsight.errors import TableError
+from pnsight.notes import Note
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,12 @@ class Labels:
     def words(self, fixed: Mapping[str, str]) -> str:
         """People of whom some things are known, as `Query.fixed` has them: ``Sex = female, Age = 65+``."""
         return ", ".join(self.term(name, value) for name, value in fixed.items()) or "everyone"
+
+    def note(self, note: Note) -> Note:
+        """A note that calls the covariate which it is about by its label."""
+        if "covariate" not in note.values:
+            return note
+        return Note(note.kind, {**note.values, "covariate": self.column(note.values["covariate"])}, note.severity)
 
     def of(self, known: Mapping[str, tuple[str, ...]]) -> Labels:
         """Those of some columns.

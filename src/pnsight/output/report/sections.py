@@ -318,7 +318,7 @@ def _doubt(asked: ReportRequest, group: Answer) -> Doubt:
     called = [asked.model.study.labels.column(name) for name in columns["covariate"]]
     rows = zip(called, *(columns[head] for head in heads[1:]), strict=True)
     worth_asking = tuple(question for row in rows if (question := Question(*row)).changes)
-    return Doubt(group, str(found.advice), worth_asking[:MOST_QUESTIONS])
+    return Doubt(group, str(asked.model.study.labels.note(found.advice)), worth_asking[:MOST_QUESTIONS])
 
 
 def gains(asked: ReportRequest, headline: Headline) -> Gains:

@@ -71,7 +71,7 @@ def advice(explorer: Explorer, state: State) -> Advice:
         for place, name in enumerate(columns["covariate"])
     ]
     return Advice(
-        f"{capitalised(str(found.advice))}.",
+        f"{capitalised(str(explorer.model.study.labels.note(found.advice)))}.",
         [question for question in every if question.changes != ()],
         [question for question in every if question.changes == ()],
         tuple(signs(state.options.estimand.quantity.name).values()),
