@@ -247,6 +247,14 @@ class ReferencePeople(Marginaliser):
                 found[j] = max(width, found.get(j, 0.0))
         return found
 
+    def explained(self) -> list[str]:
+        """How networks see numbers, and how many people answers are averaged over."""
+        seen = ("their ranks", "standardised numbers") if self.ranked else ("standardised", "ranks")
+        return [
+            f"Numbers: networks see {'' if self.ranked else 'them '}{seen[0]}, which predicted held-out rows better than "
+            f"{seen[1]}. Answers are averaged over {len(self.people):,} reference people."
+        ]
+
     @cached_property
     def _valued(self) -> Callable[[Values], FloatArray]:
         """Values of the reference people and, last, a one for each, shape (people, k + 1); cached."""
