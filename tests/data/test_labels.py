@@ -88,7 +88,8 @@ def test_the_explorer_uses_them_and_its_addresses_and_data_do_not(model):
     assert "<span>woman</span>" in page
     assert 'value="female"' in page
     assert "Sex of the" in client.get("/about").text
-    assert client.get("/api/model").json()["covariates"][1] == {"name": "sex", "levels": ["female", "male"], "numbers": None}
+    described = {"name": "sex", "levels": ["female", "male"], "numbers": None}
+    assert client.get("/api/model").json()["covariates"][1] == described
 
 
 @pytest.mark.parametrize(

@@ -134,6 +134,11 @@ def test_models_that_count_by_level_ask_for_bands(model):
             other.fit(model.study)
 
 
+def test_plans_ask_for_bands(model):
+    with pytest.raises(ModelError, match=r"planning goes by the rows of each profile.*--bands age=4"):
+        pnsight.plan(model, 0.5)
+
+
 def test_check_compares_groups_of_numbers(model):
     found = pnsight.check(model.study)
     assert found.ok

@@ -141,6 +141,7 @@ def plan(
     """
     check_plannable(model)
     fitted = _with_intervals(model)
+    _refuse_numbers(fitted)
     _refuse_bad_arguments(fitted.study, rows, table, top, level, least_share)
     asked = fitted.estimand(quantity, level=level, **options)
     population = asked.population
@@ -260,3 +261,13 @@ def _refuse_bad_arguments(study: Study, rows: float, table: str, top: int, level
     validate_level(level)
     if not 0 <= least_share <= 1:
         raise QueryError(f"the least share of people is {least_share}; give a number from 0 to 1.")
+
+
+def _refuse_numbers(model: Model) -> None:
+    if model.schema.numeric:
+        named = [model.schema.names[j] for j in model.schema.numeric]
+        raise ModelError(
+            f"planning goes by the rows of each profile, and with numbers ({join_names(named)}) nearly every profile is "
+            "one person; fit a model with bands, such as "
+            f"{' '.join(f'--bands {name}=4' for name in named)} (bands=), and plan with it."
+        )

@@ -97,6 +97,10 @@ class Marginaliser(ABC):
         """By numeric covariate, how far from a number that was asked about people are that it was averaged over."""
         return {}
 
+    def explained(self) -> list[str]:
+        """What else was chosen, in sentences."""
+        return []
+
     @abstractmethod
     def profile_types_at(self, profiles: Codes) -> FloatArray:
         """Types of single profiles, shape (profiles, types), from codes of shape (profiles, covariates)."""

@@ -444,7 +444,7 @@ class ResponseTypeModel(LawModel):
     def explain(self) -> str:
         """What was chosen, and on what evidence, in words."""
         _ = self.study
-        return str(self.fit_summary_)
+        return "\n".join([str(self.fit_summary_), *self.marginaliser_.explained()])
 
     # --- storing ---------------------------------------------------------------------------------------
 

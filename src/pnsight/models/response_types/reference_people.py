@@ -37,6 +37,9 @@ _CACHED = 4
 _CACHED_NEIGHBOURS = 256
 """Queries whose neighbours are kept, as one query is asked about in several ways."""
 
+_FEW_QUERIES = 64
+"""Queries asked about together of which it is kept how they are answered, since that is asked several times."""
+
 _MIN_PEOPLE = 64.0
 """Fewer people than this do not stand for all of a query: those near it are asked as well."""
 
@@ -153,6 +156,20 @@ class ReferencePeople(Marginaliser):
 
     def _kinds(self, codes: Codes, weights: FloatArray) -> tuple[BoolArray, BoolArray, BoolArray]:
         """Queries about single people, about people near, and about people in them; each of shape (queries,)."""
+        if len(codes) > _FEW_QUERIES:
+            return self._find_kinds(codes, weights)
+        wide = np.ascontiguousarray(codes, dtype=self.people.dtype)
+        return self._cached_kinds(wide.tobytes(), codes.shape, tuple(map(float, weights)))
+
+    @cached_property
+    def _cached_kinds(self) -> Callable[..., tuple[BoolArray, BoolArray, BoolArray]]:
+        def find(packed: bytes, shape: tuple[int, int], weights: tuple[float, ...]) -> tuple[BoolArray, ...]:
+            codes = np.frombuffer(packed, dtype=self.people.dtype).reshape(shape)
+            return self._find_kinds(codes, np.array(weights))
+
+        return lru_cache(_CACHED)(find)  # type: ignore[return-value]
+
+    def _find_kinds(self, codes: Codes, weights: FloatArray) -> tuple[BoolArray, BoolArray, BoolArray]:
         ranges = np.zeros(codes.shape, dtype=bool)
         for j in self.schema.numeric:
             ranges[:, j] = is_range(codes[:, j])
@@ -229,6 +246,14 @@ class ReferencePeople(Marginaliser):
             for j, width in self.neighbours(codes[place], weights).bandwidths.items():
                 found[j] = max(width, found.get(j, 0.0))
         return found
+
+    def explained(self) -> list[str]:
+        """How networks see numbers, and how many people answers are averaged over."""
+        seen = ("their ranks", "standardised numbers") if self.ranked else ("standardised", "ranks")
+        return [
+            f"Numbers: networks see {'' if self.ranked else 'them '}{seen[0]}, which predicted held-out rows better than "
+            f"{seen[1]}. Answers are averaged over {len(self.people):,} reference people."
+        ]
 
     @cached_property
     def _valued(self) -> Callable[[Values], FloatArray]:

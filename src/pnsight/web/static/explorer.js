@@ -207,7 +207,7 @@ function explore(form) {
     if (link.dataset.focus) focusOn(form.querySelector(`#${link.dataset.focus}`));
     else if (link.dataset.set) choose(link.dataset.set, link.dataset.level);
     else if (link.dataset.open) choose(link.dataset.open, "");
-    else if ("everyone" in link.dataset) form.querySelectorAll(".chip.open input").forEach((open) => (open.checked = true));
+    else if ("everyone" in link.dataset) leaveOpen();
     else return;
     event.preventDefault();
     if (!link.dataset.focus) soon(0, true);
@@ -216,15 +216,22 @@ function explore(form) {
 
   function choose(name, level) {
     const group = [...form.querySelectorAll("fieldset[data-name]")].find((each) => each.dataset.name === name);
-    const found = [...group.querySelectorAll("input")].find((each) => each.value === level);
-    found.checked = true;
+    const number = group.querySelector("input.number");
+    const found = number ?? [...group.querySelectorAll("input")].find((each) => each.value === level);
+    if (number) number.value = level;
+    else found.checked = true;
     found.focus({ preventScroll: true });
+  }
+
+  function leaveOpen() {
+    form.querySelectorAll(".chip.open input").forEach((open) => (open.checked = true));
+    form.querySelectorAll("input.number").forEach((number) => (number.value = ""));
   }
 
   function focusOn(group) {
     group.hidden = false;
     group.scrollIntoView({ block: "center" });
-    group.querySelector("input:checked").focus({ preventScroll: true });
+    group.querySelector("input.number, input:checked").focus({ preventScroll: true });
   }
 
   begin();
