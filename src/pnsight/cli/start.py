@@ -198,28 +198,31 @@ def _confirmed(asked: Asked, found: ProposedReading) -> tuple[Asked, ProposedRea
     while True:
         for option, values in found.unknown.items():
             name = option.removeprefix("--")
-            asked, found = _answered(asked, name, values, None)
+            asked, found = _answered(asked, name, values, None, found)
             break  # what is still unknown depends on the answer
         else:
             say(_understood(asked, found))
             if typer.confirm("Is that right?", default=True, err=True):
                 return asked, found
             for name, values in (("treatment", found.two_valued()), ("outcome", found.two_valued())):
-                asked, found = _answered(asked, name, values, getattr(found, name))
+                asked, found = _answered(asked, name, values, getattr(found, name), found)
             for name, column in (("treated", found.treatment), ("success", found.outcome)):
-                asked, found = _answered(asked, name, list(found.columns[column or ""].values), getattr(found, name))
+                values = list(found.columns[column or ""].values)
+                asked, found = _answered(asked, name, values, getattr(found, name), found)
             asked, found = _asked_columns(asked, found)
 
 
 _QUESTIONS = {
     "treatment": "Which column says who was treated?",
     "outcome": "Which column says who responded?",
-    "treated": "Which value means treated?",
-    "success": "Which value means success?",
+    "treated": "Which value of {treatment} means treated?",
+    "success": "Which value of {outcome} means success?",
 }
 
 
-def _answered(asked: Asked, name: str, values: Sequence[str], default: str | None) -> tuple[Asked, ProposedReading]:
+def _answered(
+    asked: Asked, name: str, values: Sequence[str], default: str | None, found: ProposedReading
+) -> tuple[Asked, ProposedReading]:
     """Ask until the answer is one that the tables know."""
     forgotten = {"treatment": {"treated": None}, "outcome": {"success": None}}.get(name, {})
 
@@ -228,7 +231,8 @@ def _answered(asked: Asked, name: str, values: Sequence[str], default: str | Non
         new = replace(asked, **changed)
         return new, new.propose()
 
-    return _until_known(f"{_QUESTIONS[name]} ({join_names(values)})", default, ask)
+    question = _QUESTIONS[name].format(treatment=found.treatment, outcome=found.outcome)
+    return _until_known(f"{question} ({join_names(values)})", default, ask)
 
 
 def _asked_columns(asked: Asked, found: ProposedReading) -> tuple[Asked, ProposedReading]:
