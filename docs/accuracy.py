@@ -33,6 +33,8 @@ def page() -> str:
         _opening(),
         _paper(rows),
         _random(rows),
+        _rivals(),
+        _transformer(rows),
         _floor(rows),
         _intervals(rows),
         _small_studies(),
@@ -111,6 +113,44 @@ ends, and where the response-type model lost.
 
 {command("pnsight bench run --preset random")}
 {command("pnsight bench show random")}
+
+{markdown(columns)}
+"""
+
+
+def _rivals() -> str:
+    columns = response_type_tables.beside_rivals(benchmark.Results(RESULTS, benchmark.RIVAL_FITS).rows())
+    if not columns:
+        return ""
+    return f"""## Beside other methods
+
+Methods of the field in place of the response-type model, with 20,000 rows per table and one sample each: boosted trees
+(LightGBM), Bayesian additive regression trees (BART, of stochtree) and a Gaussian process. Each estimates five shares
+by itself: who responds in either arm, who chooses the treatment, and who responds among those who did and who did not.
+The nearest law that is possible takes the place of what the five say, and bounds follow from that. The Gaussian process
+is fitted to the 1,000 profiles with most rows. Settings were chosen with sample 7 of `mediator` and `interaction:7`.
+The columns are the mean error of both ends over all queries, the plug-in's over those that it answers, and the smallest
+of the rivals' over ours. A blank is a fit that has not been run yet; the first command goes on where it was.
+
+{command("pnsight bench run --preset rivals")}
+{command("pnsight bench show rivals")}
+
+{markdown(columns)}
+"""
+
+
+def _transformer(rows: Sequence[summary.Row]) -> str:
+    columns = summary.transformer_table(rows)
+    if not columns:
+        return ""
+    return f"""## A Transformer in Mask-MLP's place
+
+The paper's outlook asks whether a Transformer over tokens of covariate and value would do better than Mask-MLP's
+network. Both have the same training queries (threshold 300), batches, epochs and early stopping, with 200,000 rows per
+table.
+
+{command("pnsight bench run --preset transformer")}
+{command("pnsight bench show transformer")}
 
 {markdown(columns)}
 """

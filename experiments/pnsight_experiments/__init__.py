@@ -6,7 +6,7 @@ from pnsight_experiments import decision_tables, figures, response_type_tables, 
 from pnsight_experiments.case_study import case_study
 from pnsight_experiments.deciding import refuse_exact_learners
 from pnsight_experiments.fit_inspection import learning_curves, true_against_predicted
-from pnsight_experiments.result_schemas import DECISIONS, FITS
+from pnsight_experiments.result_schemas import DECISIONS, FITS, RIVAL_FITS
 from pnsight_experiments.results import Results
 from pnsight_experiments.run import run
 from pnsight_experiments.settings import DECIDED, PRESETS, Grid, Setting
@@ -18,6 +18,7 @@ __all__ = [
     "DECISIONS",
     "FITS",
     "PRESETS",
+    "RIVAL_FITS",
     "Grid",
     "Results",
     "Setting",

@@ -36,8 +36,10 @@ class Preset(StrEnum):
     PAPER = "paper"
     RESPONSE_TYPES = "response-types"
     RANDOM = "random"
+    RIVALS = "rivals"
     BIAS = "bias"
     LEARNERS = "learners"
+    TRANSFORMER = "transformer"
     HONEST = "honest"
     HELD_OUT = "held-out"
 
@@ -64,6 +66,8 @@ class What(StrEnum):
     ACCURACY = "accuracy"
     RESPONSE_TYPES = "response-types"
     RANDOM = "random"
+    RIVALS = "rivals"
+    TRANSFORMER = "transformer"
     INTERVALS = "intervals"
     BASELINE = "baseline"
     CLAIMS = "claims"
@@ -110,7 +114,7 @@ def run(
     settings = _settings(
         pnsight_experiments.PRESETS[preset], populations, budgets, seeds, thresholds, learners, validations
     )
-    _run(settings, pnsight_experiments.Results(results), jobs, backend)
+    _run(settings, pnsight_experiments.Results(results, pnsight_experiments.sheet_of(preset)), jobs, backend)
 
 
 @app.command("decide")

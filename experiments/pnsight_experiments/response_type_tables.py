@@ -9,6 +9,7 @@ from typing import Any
 
 from pnsight.simulation import NAMES
 from pnsight_experiments.paper import reported
+from pnsight_experiments.rivals import RIVALS
 from pnsight_experiments.scores import SUPPORT_BANDS
 from pnsight_experiments.settings import BASELINE, FLAGSHIP
 from pnsight_experiments.summary import ENDS, Cell, Row, as_percent, as_ratio, cells, family, fits, short
@@ -94,6 +95,22 @@ def on_random_populations(rows: Sequence[Row], budget: int = 200_000) -> dict[st
             if errors[name, space, learner] < errors[name, space, FLAGSHIP]
         ]
         columns["losses"].append(", ".join(losses) or "none")
+    return dict(columns)
+
+
+def beside_rivals(rows: Sequence[Row]) -> dict[str, list[Any]]:
+    """Mean error of both ends over all queries, a line for each population: ours, the rivals', and the best of them."""
+    errors: dict[str, dict[str, float]] = defaultdict(dict)
+    for row in fits(rows):
+        if row["dropped"] != "infeasible":
+            errors[row["population"]][row["learner"]] = fmean(row[f"mask_{end}_mae"] for end in ENDS)
+    columns: dict[str, list[Any]] = defaultdict(list)
+    for population, found in errors.items():
+        ours, others = found.get(FLAGSHIP), [found[name] for name in RIVALS if name in found]
+        columns["population"].append(population)
+        for learner in (BASELINE, *RIVALS, FLAGSHIP):
+            columns[learner].append(short(found.get(learner)))
+        columns["best rival over ours"].append(as_ratio(min(others) / ours if ours and others else None))
     return dict(columns)
 
 

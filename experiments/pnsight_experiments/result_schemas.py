@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TypeAlias
 
 from pnsight_experiments.deciding import SHARES, fit_and_decide
@@ -67,6 +67,9 @@ FITS = Sheet(
     measure=fit_and_score,
 )
 """Errors of the bounds, their intervals and their decisions."""
+
+RIVAL_FITS = replace(FITS, name="rivals.csv")
+"""The same of the rivals and ours, at another number of rows than the paper's."""
 
 DECISIONS = Sheet(
     "decisions.csv",

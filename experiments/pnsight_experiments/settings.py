@@ -11,6 +11,7 @@ from pnsight.errors import PnsightError, did_you_mean, join_names
 from pnsight.models import ExactMLP, MaskMLP, Model, PlugIn, ResponseTypeModel
 from pnsight.simulation import KINDS, NAMES, REPORTING_SEEDS, get
 from pnsight_experiments.paper import BUDGETS, SEEDS, THRESHOLDS
+from pnsight_experiments.rivals import RIVALS, ShareByShare
 
 
 @dataclass(frozen=True)
@@ -63,23 +64,35 @@ def _nearest(setting: Setting) -> Model:
     return MaskMLP(regressor=KNeighborsRegressor(n_neighbors=10, weights="distance"), **_regressor_settings(setting))
 
 
+def _transformer(setting: Setting) -> Model:
+    from pnsight_experiments.transformer import MaskTransformer  # loads JAX
+
+    return MaskTransformer(**_regressor_settings(setting))
+
+
+def _rival(name: str) -> Callable[[Setting], Model]:
+    return lambda setting: ShareByShare(rival=name, random_state=setting.seed)
+
+
 LEARNERS: dict[str, Callable[[Setting], Model]] = {
     "plug-in": lambda setting: PlugIn(),
+    **{name: _rival(name) for name in RIVALS},
     "response-types": lambda setting: ResponseTypeModel(random_state=setting.seed),
     "exact-mlp": lambda setting: ExactMLP(**_regressor_settings(setting)),
     "exact-mlp-relu": lambda setting: ExactMLP(activation="relu", **_regressor_settings(setting)),
     "mask-mlp": lambda setting: MaskMLP(**_regressor_settings(setting)),
     "mask-mlp-relu": lambda setting: MaskMLP(activation="relu", **_regressor_settings(setting)),
+    "mask-transformer": _transformer,
     "mask-boosting": _boosting,
     "mask-forest": _forest,
     "mask-nearest": _nearest,
 }
-"""Learners by name; those called mask-... learn from all queries, exact-... from exact ones."""
+"""Learners by name; those called mask-... learn from all queries, exact-... from exact ones, rivals share by share."""
 
 BASELINE = "plug-in"
 FLAGSHIP = "response-types"
 PLAIN = (BASELINE, FLAGSHIP)
-"""Learners without threshold and validation."""
+"""Learners of pnsight without threshold and validation; the rivals have none either."""
 
 CONVENTIONS = ("undefined", "infeasible")
 """What is dropped before the plug-in is scored: answers that are undefined, or also those with lower above upper."""
@@ -117,7 +130,7 @@ class Grid:
         for learner, population, budget, seed in product(order, self.populations, self.budgets, self.seeds):
             setting = Setting(population, budget, seed, learner, held_out=self.held_out)
             for threshold, validation in product(self.thresholds, self.validations):
-                if learner in PLAIN:
+                if learner in (*PLAIN, *RIVALS):
                     found[setting] = None
                 elif threshold != "auto" or validation == "rows":
                     found[replace(setting, threshold=threshold, validation=validation)] = None
@@ -161,6 +174,14 @@ PRESETS: dict[str, tuple[Grid, ...]] = {
             ("300",),
         ),
     ),
+    "rivals": (
+        Grid(
+            (*NAMES, *(f"{kind}:{REPORTING_SEEDS[0]}" for kind in KINDS)),
+            (20_000,),
+            (1,),
+            (BASELINE, *RIVALS, FLAGSHIP),
+        ),
+    ),
     "bias": (
         Grid(
             ("interaction:101",),
@@ -176,6 +197,9 @@ PRESETS: dict[str, tuple[Grid, ...]] = {
             learners=("mask-mlp-relu", "mask-boosting", "mask-forest", "mask-nearest"),
             thresholds=("300",),
         ),
+    ),
+    "transformer": (
+        Grid(budgets=(200_000,), seeds=(1, 2, 3), learners=("mask-mlp", "mask-transformer"), thresholds=("300",)),
     ),
     "honest": (
         Grid(

@@ -327,3 +327,25 @@ def runs_table(rows: Sequence[Row]) -> dict[str, list[Any]]:
 
 def _rank(values: Mapping[str, float], name: str) -> int:
     return 1 + sorted(values.values()).index(values[name])
+
+
+def transformer_table(rows: Sequence[Row]) -> dict[str, list[Any]]:
+    """Mean error of both ends over all queries, of Mask-MLP's network and of a Transformer in its place."""
+    networks = ("mask-mlp", "mask-transformer")
+    errors: dict[tuple[str, int, str], float] = {}
+    for row in fits(rows):
+        alike = (row["budget"], row["threshold"], row["validation"]) == (200_000, "300", "queries")
+        if alike and row["learner"] in networks:
+            ends = fmean(row[f"mask_{end}_mae"] for end in ENDS)
+            errors[row["population"], row["seed"], row["learner"]] = ends
+    shared = sorted({key[:2] for key in errors if all((*key[:2], name) in errors for name in networks)})
+    columns: dict[str, list[Any]] = defaultdict(list)
+    for population in dict.fromkeys(name for name, _ in shared):
+        seeds = [seed for name, seed in shared if name == population]
+        means = [fmean(errors[population, seed, network] for seed in seeds) for network in networks]
+        columns["population"].append(population)
+        columns["seeds"].append(len(seeds))
+        for network, mean in zip(networks, means, strict=True):
+            columns[network].append(short(mean))
+        columns["ratio"].append(as_ratio(means[1] / means[0]))
+    return dict(columns)

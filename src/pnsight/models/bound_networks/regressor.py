@@ -40,7 +40,7 @@ MIN_HELD_OUT_ROWS = 100
 
 
 @dataclass(frozen=True)
-class _Trial:
+class Trial:
     """One minimum of rows tried: what was trained, on how many examples, and its error on the validation examples."""
 
     min_rows: int
@@ -159,9 +159,9 @@ class BoundRegressor(Model):
         validation: TrainingExamples | None,
         min_rows: int,
         progress: Progress,
-    ) -> _Trial:
+    ) -> Trial:
         if validation is None:
-            training, validation = _split_queries(examples, np.random.default_rng([self.random_state, 1]))
+            training, validation = split_queries(examples, np.random.default_rng([self.random_state, 1]))
         else:
             training = examples
         encode = study.schema.one_hot
@@ -182,7 +182,7 @@ class BoundRegressor(Model):
                 monitors=self._monitors(study),
             )
         missed = pair.predict(encode(validation.codes)) - validation.ends
-        return _Trial(min_rows, len(examples), pair, history, float(np.mean(missed**2)))
+        return Trial(min_rows, len(examples), pair, history, float(np.mean(missed**2)))
 
     def _monitors(self, study: Study) -> Mapping[str, Any]:
         """Further labelled inputs to follow while training; the benchmark watches the oracle's."""
@@ -325,8 +325,20 @@ class MaskMLP(BoundRegressor):
     space: ClassVar[str] = "mask"
 
 
-def _split_queries(examples: TrainingExamples, rng: np.random.Generator) -> tuple[TrainingExamples, TrainingExamples]:
-    """The paper's split: nine tenths of the queries to train on, one tenth to validate."""
+def split_queries(examples: TrainingExamples, rng: np.random.Generator) -> tuple[TrainingExamples, TrainingExamples]:
+    """The paper's split: nine tenths of the queries to train on, one tenth to validate.
+
+    Parameters
+    ----------
+    examples
+        All training queries.
+    rng
+        Deals them.
+
+    Returns
+    -------
+    Examples to train on, and to validate.
+    """
     order = rng.permutation(len(examples))
     cut = max(1, round(HELD_OUT_QUERIES * len(examples)))
     return examples.take(order[cut:]), examples.take(order[:cut])
