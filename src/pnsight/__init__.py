@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pnsight.decisions.ranking import rank
     from pnsight.decisions.score_frames import score
     from pnsight.decisions.selection import select
+    from pnsight.decisions.validation import Validation, validate
     from pnsight.decisions.value_of_information import ask
     from pnsight.decisions.which_arm import decide
     from pnsight.diagnostics import Check, check
@@ -54,6 +55,7 @@ __getattr__, __dir__, _ = lazy_loader.attach(
         "decisions.selection": ["select"],
         "decisions.value_of_information": ["ask"],
         "diagnostics": ["Check", "check"],
+        "decisions.validation": ["Validation", "validate"],
         "errors": ["PnsightError"],
         "estimands.estimand": ["Estimand"],
         "estimands.linear_program": ["Program"],
@@ -87,6 +89,7 @@ __all__ = [
     "ResponseTypeModel",
     "Schema",
     "Study",
+    "Validation",
     "__version__",
     "ask",
     "check",
@@ -111,4 +114,5 @@ __all__ = [
     "simulation",
     "size",
     "suppress",
+    "validate",
 ]

@@ -258,6 +258,21 @@ class Thresholds:
 
 
 @dataclass(frozen=True)
+class Proof:
+    """What held-out rows say about the model, beside the plug-in: one row a measure.
+
+    Each row has the measure, and for each model its value and where its interval begins and stops.
+    """
+
+    caption: str
+    models: tuple[str, ...] = ()
+    rows: tuple[tuple[str, tuple[tuple[float | None, float | None, float | None], ...]], ...] = ()
+    calibration: tuple[tuple[str, str, float, float, float, float], ...] = ()
+    notes: tuple[str, ...] = ()
+    refused: str = ""
+
+
+@dataclass(frozen=True)
 class Counts:
     """Rows of a table by arm and outcome: heads of the names and of the numbers, and the rows."""
 
@@ -356,6 +371,7 @@ class Summary:
     structure : names, counts, curves and the best arm; None with two arms and two outcomes
     usual_care : whether a rule is better than what people choose for themselves
     thresholds : who would be treated at other thresholds
+    proof : how the model fares on rows held out, if that was asked for
     """
 
     title: str
@@ -392,6 +408,7 @@ class Summary:
     structure: OfStructure | None = None
     usual_care: UsualCare = field(default_factory=UsualCare)
     thresholds: Thresholds = field(default_factory=lambda: Thresholds(""))
+    proof: Proof | None = None
 
     def decision(self, answer: Answer) -> str:
         """The decision on a group that is shown."""
