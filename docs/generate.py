@@ -165,6 +165,7 @@ PAGES: list[tuple[Path, Callable[[], str]]] = [
             DOCS / "deciding.md",
             DOCS / "policies.md",
             DOCS / "size.md",
+            DOCS / "validation.md",
             DOCS / "scoring.md",
             DOCS / "sites.md",
             DOCS / "report.md",

@@ -489,6 +489,16 @@ SENTENCES = {
         "in the worst case only: give guesses (--prevalence, prevalence=) or a pilot (--pilot, pilot=) for what is "
         "expected",
     ),
+    "validation_groups": (
+        {"groups": 1200, "rows": 300},
+        "bounds were compared 1,200 times, in groups that fix up to 2 covariates and have at least 300 held-out rows "
+        "in each arm and in the registry",
+    ),
+    "validation_without_groups": (
+        {"rows": 300},
+        "no group has 300 held-out rows in each arm and in the registry, so bounds were not compared; hold more out, "
+        "or gather more rows",
+    ),
     "everything_known": ({}, "every covariate is known: there is nothing to ask"),
     "nobody_described": ({}, "nobody fits this description, so how likely an answer is cannot be said"),
     "no_question_helps": ({}, "no single question would change the decision"),

@@ -353,6 +353,7 @@ STATIC = ("/static/{name}",)
 NOT_PUBLISHED = {
     "check": "what it says of all rows is for whoever has the tables",
     "start": "what it says of all rows is for whoever has the tables",
+    "validate": "what it says of all rows is for whoever has the tables",
     "count": "it starts from a table; that its file hides what it withholds is a test of its own",
     "simulate": "no tables of anybody's",
     "oracle": "no tables of anybody's",

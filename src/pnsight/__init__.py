@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pnsight.decisions.score_frames import score
     from pnsight.decisions.selection import select
     from pnsight.decisions.tipping_points import tip
+    from pnsight.decisions.validation import Validation, validate
     from pnsight.decisions.value_of_information import ask
     from pnsight.decisions.which_arm import decide
     from pnsight.diagnostics import Check, check
@@ -56,6 +57,7 @@ __getattr__, __dir__, _ = lazy_loader.attach(
         "decisions.tipping_points": ["tip"],
         "decisions.value_of_information": ["ask"],
         "diagnostics": ["Check", "check"],
+        "decisions.validation": ["Validation", "validate"],
         "errors": ["PnsightError"],
         "estimands.estimand": ["Estimand"],
         "estimands.linear_program": ["Program"],
@@ -89,6 +91,7 @@ __all__ = [
     "ResponseTypeModel",
     "Schema",
     "Study",
+    "Validation",
     "__version__",
     "ask",
     "check",
@@ -115,5 +118,6 @@ __all__ = [
     "size",
     "suppress",
     "tip",
+    "validate",
     "write_counts",
 ]

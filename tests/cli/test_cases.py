@@ -160,3 +160,18 @@ def test_study_size_of_case_p(run, attempt):
     assert (by_end["upper"]["experimental"], by_end["upper"]["observational"]) == ("1921.0", "1921.0")
     assert attempt("size", "--margin", 5).code == 2
     assert "did you mean 0.05" in attempt("size", "--margin", 5).err
+
+
+def test_validation_on_held_out_rows(run, attempt, tmp_path):
+    tables = write_sexes(tmp_path)
+    found = run(
+        "validate", *tables, *COLUMNS, "--splits", 2, "--held-out", 0.5, "--subgroup", "sex=F", "--format", "csv"
+    )
+    measures = {row["measure"]: row for row in found.rows}
+    assert found.header == ["model", "measure", "value", "low", "high"]
+    assert 0.4 < float(measures["value of rule"]["value"]) < 0.6
+    assert float(measures["coverage of intervals"]["value"]) > 0.5
+    shown = run("validate", *tables, *COLUMNS, "--splits", 1, "--show", "calibration", "--format", "csv")
+    assert {"predicted", "observed", "cell"} <= set(shown.header)
+    assert attempt("validate", tables[0], *COLUMNS).code == 2
+    assert "observational table" in attempt("validate", tables[0], *COLUMNS).err

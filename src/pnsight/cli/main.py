@@ -35,6 +35,7 @@ from pnsight.cli import (
     size,
     start,
     tip,
+    validate,
 )
 from pnsight.cli.output import say, silence
 from pnsight.errors import PnsightError
@@ -69,6 +70,7 @@ app.command("serve")(serve.serve)
 app.command("report")(report.report)
 app.command("export")(export.export)
 app.command("plan")(plan.plan)
+app.command("validate")(validate.validate)
 app.command("size")(size.size)
 app.command(
     "bench", add_help_option=False, context_settings={"ignore_unknown_options": True, "allow_extra_args": True}

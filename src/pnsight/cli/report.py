@@ -43,6 +43,14 @@ def report(
     top: Annotated[int, typer.Option("--top", help="How many groups a ranking lists.", callback=within(1))] = 10,
     cost: CostOption = None,
     title: Annotated[str | None, typer.Option("--title", help="Title of the report.")] = None,
+    validate: Annotated[
+        int,
+        typer.Option(
+            "--validate",
+            help="How often to hold out a quarter of the rows, fit to the others and compare, for a page on that.",
+            callback=within(0),
+        ),
+    ] = 0,
     plain: Annotated[
         bool,
         typer.Option("--plain", help="Decide by the bounds alone; by default their whole intervals have to agree."),
@@ -74,6 +82,7 @@ def report(
             progress,
             trial_alone=asking.trial_alone,
             cautious=not plain,
+            validate=validate,
             contrast=asking.contrast,
             horizon=asking.horizon,
             among=asking.among.value,

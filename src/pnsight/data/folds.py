@@ -17,7 +17,7 @@ _SEED = 0
 
 
 def deal_folds(
-    structure: Structure, profiles: int, tables: Mapping[str, SampledRows], folds: int = N_FOLDS
+    structure: Structure, profiles: int, tables: Mapping[str, SampledRows], folds: int = N_FOLDS, seed: int = _SEED
 ) -> FloatArray:
     """Deal whole clusters, or whole rows where there are none, into folds.
 
@@ -35,12 +35,14 @@ def deal_folds(
         By name, rows in the order of `SampledRows.in_order`.
     folds
         How many folds.
+    seed
+        Of all randomness.
 
     Returns
     -------
     Shape (folds, profiles, cells + sets): counts that add up to those of the tables.
     """
-    rng = np.random.default_rng(_SEED)
+    rng = np.random.default_rng(seed)
     fold_of = _deal_clusters(structure, tables, folds, rng)
     found = np.zeros((folds, profiles, structure.n_columns))
     for name, rows in tables.items():

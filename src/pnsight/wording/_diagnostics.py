@@ -384,10 +384,22 @@ def _check_summary(failed: Sequence[str], warned: Sequence[str]) -> str:
     return f"Usable{f', with {warnings}' if warned else ''}."
 
 
+def _validation_groups(groups: int, rows: int) -> str:
+    return (
+        f"bounds were compared {groups:,} times, in groups that fix up to 2 covariates and have at least {rows} "
+        "held-out rows in each arm and in the registry"
+    )
+
+
 DIAGNOSTICS: dict[str, Any] = {
     "sites_agree": _sites_agree,
     "sites_differ": _sites_differ,
     "sites_not_compared": "no profile has people at two sites that could be compared; coarser covariates would help.",
+    "validation_groups": _validation_groups,
+    "validation_without_groups": (
+        "no group has {rows} held-out rows in each arm and in the registry, so bounds were not compared; hold more "
+        "out, or gather more rows"
+    ),
     "check_summary": _check_summary,
     "support": _support,
     "scarce_support": "Fewer rows say little by themselves: use a model that learns across profiles.",

@@ -277,6 +277,21 @@ class Thresholds:
 
 
 @dataclass(frozen=True)
+class Proof:
+    """What held-out rows say about the model, beside the plug-in: one row a measure.
+
+    Each row has the measure, and for each model its value and where its interval begins and stops.
+    """
+
+    caption: str
+    models: tuple[str, ...] = ()
+    rows: tuple[tuple[str, tuple[tuple[float | None, float | None, float | None], ...]], ...] = ()
+    calibration: tuple[tuple[str, str, float, float, float, float], ...] = ()
+    notes: tuple[str, ...] = ()
+    refused: str = ""
+
+
+@dataclass(frozen=True)
 class Counts:
     """Rows of a table by arm and outcome: heads of the names and of the numbers, and the rows."""
 
@@ -376,6 +391,7 @@ class Summary:
     usual_care : whether a rule is better than what people choose for themselves
     thresholds : who would be treated at other thresholds
     assuming : what was assumed beyond that, and how far people may differ from those of the trial
+    proof : how the model fares on rows held out, if that was asked for
     """
 
     title: str
@@ -413,6 +429,7 @@ class Summary:
     usual_care: UsualCare = field(default_factory=UsualCare)
     thresholds: Thresholds = field(default_factory=lambda: Thresholds(""))
     assuming: tuple[str, ...] = ()
+    proof: Proof | None = None
 
     def decision(self, answer: Answer) -> str:
         """The decision on a group that is shown."""

@@ -27,6 +27,7 @@ from pnsight.output.about_answers import FEW_ROWS, people_averaged
 from pnsight.output.report import sections, words
 from pnsight.output.report.data import Checked, Data, Described, Fitted, Part, Summary
 from pnsight.output.report.date import today
+from pnsight.output.report.proof import prove
 from pnsight.output.report.structure import of_structure
 from pnsight.output.tables_verdict import TablesVerdict
 
@@ -58,6 +59,7 @@ def summarise(
     quantity: EstimandLike = None,
     trial_alone: bool = False,
     cautious: bool = True,
+    validate: int = 0,
     **options: Any,
 ) -> Summary:
     """All that a report says.
@@ -91,6 +93,8 @@ def summarise(
     cautious
         Whether decisions need the whole interval of the bound to agree, where the model gives intervals; otherwise they
         go by the bounds alone.
+    validate
+        How often to hold out a quarter of the rows, fit to the others and compare, for a page on that; 0 for none.
     options
         ``contrast``, ``horizon``, ``among``, ``assume``, ``slack`` and ``misread_outcome``, as `Estimand.parse` takes
         them; by default the last arm is compared with the first, at the last horizon.
@@ -162,6 +166,7 @@ def summarise(
         usual_care=sections.usual_care(asked, everyone[0]),
         thresholds=sections.thresholds(asked),
         assuming=words.assuming(estimand),
+        proof=prove(shown, estimand.quantity.name, estimand.level, validate, progress) if validate else None,
     )
 
 
