@@ -262,7 +262,7 @@ def _refuse_numbers(model: Model) -> None:
     if model.schema.numeric:
         named = [model.schema.names[j] for j in model.schema.numeric]
         raise ModelError(
-            f"planning goes by the rows of each profile, and with numbers ({join_names(named)}) nearly every profile is "
-            "one person; fit a model with bands, such as "
+            f"planning goes by the rows of each profile, and with numbers ({join_names(named)}) nearly every profile "
+            "is one person; fit a model with bands, such as "
             f"{' '.join(f'--bands {name}=4' for name in named)} (bands=), and plan with it."
         )

@@ -230,7 +230,7 @@ class NumericConfig:
         People whose errors are simulated.
     """
 
-    effort: Effort = Effort(NUMERIC_CAPACITY_GRID, folds=2, networks=6, simulations=6)
+    effort: Effort = Effort(NUMERIC_CAPACITY_GRID, folds=2, networks=8, simulations=8)
     training: TrainingConfig = TrainingConfig(block=1024)
     coding_capacity: Capacity = CODING_CAPACITY
     max_people: int = 100_000

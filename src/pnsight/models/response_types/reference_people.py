@@ -251,8 +251,8 @@ class ReferencePeople(Marginaliser):
         """How networks see numbers, and how many people answers are averaged over."""
         seen = ("their ranks", "standardised numbers") if self.ranked else ("standardised", "ranks")
         return [
-            f"Numbers: networks see {'' if self.ranked else 'them '}{seen[0]}, which predicted held-out rows better than "
-            f"{seen[1]}. Answers are averaged over {len(self.people):,} reference people."
+            f"Numbers: networks see {'' if self.ranked else 'them '}{seen[0]}, which predicted held-out rows better "
+            f"than {seen[1]}. Answers are averaged over {len(self.people):,} reference people."
         ]
 
     @cached_property
