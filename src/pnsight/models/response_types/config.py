@@ -223,7 +223,7 @@ class NumericConfig:
     training : TrainingConfig
         How: a step sees a small block of the rows.
     coding_capacity : Capacity
-        Network that shows, on held-out rows, whether numbers are better standardised or replaced by their ranks.
+        Network that shows, on held-out rows, what networks should see of numbers.
     max_people : int
         Reference people that a model keeps.
     error_people : int
