@@ -133,13 +133,13 @@ def test_a_missing_number_is_in_no_range_and_marked_for_networks():
     assert missing[0] == int(pack(NO_NUMBER, NO_NUMBER))
     assert scale.text(int(missing[0])) == "missing"
     assert not covers(np.int64(scale.code(">=1")), missing[:1]).any()
-    number, marked = scale.inputs(missing, ranked=True)
+    number, marked = scale.inputs(missing, "ranked")
     assert number[0] == 0
     assert marked.tolist() == [1, -1]
 
 
 def test_numbers_outside_those_seen_are_as_the_nearest():
-    for ranked in (False, True):
-        (found,) = AGES.inputs(pack([0.0, 18.0, 98.0, 500.0], [0.0, 18.0, 98.0, 500.0]), ranked)
-        assert found[0] == found[1]
-        assert found[2] == found[3]
+    for coding in ("standardised", "ranked", "stepped"):
+        for found in AGES.inputs(pack([0.0, 18.0, 98.0, 500.0], [0.0, 18.0, 98.0, 500.0]), coding):
+            assert found[0] == found[1]
+            assert found[2] == found[3]

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,13 @@ import numpy.typing as npt
 from pnsight._typing import FloatArray, IndexArray
 from pnsight.data.number_codes import LARGEST, NO_NUMBER, NumberCodes, high_ends, low_ends, pack
 from pnsight.errors import QueryError
+
+Coding: TypeAlias = Literal["standardised", "ranked", "stepped"]
+"""What networks see of a number: the number itself, its rank, or its rank and which tenths of the people it passed."""
+
+STANDARDISED: Coding = "standardised"
+RANKED: Coding = "ranked"
+STEPPED: Coding = "stepped"
 
 GROUPS = 4
 """Groups of about equally many people that a numeric covariate is cut into where groups are listed or tested."""
@@ -25,6 +32,8 @@ _KNOTS = 64
 
 _READABLE = 0.04
 """Share of people by which the edge of a group may be moved to a number with fewer digits."""
+
+_STEPS = 10
 
 _MOST_SCALES = 5.0
 """Standardised numbers beyond this are brought to it."""
@@ -124,31 +133,34 @@ class NumberScale:
         """The share of people below each number, from 0 to 1, in the shape of the numbers."""
         return np.interp(np.asarray(numbers, dtype=np.float64), self.knots, self.ranks)
 
-    def inputs(self, codes: npt.NDArray[Any], ranked: bool) -> list[FloatArray]:
+    def inputs(self, codes: npt.NDArray[Any], coding: Coding) -> list[FloatArray]:
         """Columns that networks see of single numbers, each of shape (people,).
 
-        Numbers are standardised, or replaced by their ranks and these standardised; a missing one is as the mean, and
-        where some are missing a second column says which. Numbers outside those seen are as the nearest seen.
+        Numbers are standardised, or replaced by their ranks and these standardised, or by these and whether they have
+        passed each tenth of the people. A missing one is as the mean, and where some are missing a last column says
+        which. Numbers outside those seen are as the nearest seen.
 
         Parameters
         ----------
         codes : shape (people,)
             Codes of single numbers.
-        ranked
-            Whether by rank.
+        coding
+            Which of these.
 
         Returns
         -------
-        list of one array, or two
+        list of arrays
         """
         numbers = low_ends(codes).astype(np.float64)
         unknown = np.isinf(numbers)
         within = np.clip(numbers, self.low, self.high)
-        if ranked:
-            found = (self.rank(within) - 0.5) * math.sqrt(12)
+        if coding == STANDARDISED:
+            columns = [np.clip((within - self.centre) / self.scale, -_MOST_SCALES, _MOST_SCALES)]
         else:
-            found = np.clip((within - self.centre) / self.scale, -_MOST_SCALES, _MOST_SCALES)
-        columns = [np.where(unknown, 0.0, found)]
+            rank = self.rank(within)
+            steps = np.arange(1, _STEPS) / _STEPS if coding == STEPPED else ()
+            columns = [(rank - 0.5) * math.sqrt(12), *(np.where(rank > step, 1.0, -1.0) for step in steps)]
+        columns = [np.where(unknown, 0.0, column) for column in columns]
         return [*columns, np.where(unknown, 1.0, -1.0)] if self.missing else columns
 
     # --- groups ------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight.data.number_codes import of_numbers
-from pnsight.data.number_scale import NumberScale
+from pnsight.data.number_scale import STANDARDISED, Coding, NumberScale
 from pnsight.errors import QueryError, did_you_mean, join_names
 
 OPEN = -1
@@ -461,15 +461,15 @@ class Schema:
         ]
         return np.concatenate([np.empty((len(codes), 0), dtype=np.float32), *blocks], axis=1)
 
-    def effect_coding(self, codes: Codes, ranked: bool = False) -> npt.NDArray[np.float32]:
+    def effect_coding(self, codes: Codes, coding: Coding = STANDARDISED) -> npt.NDArray[np.float32]:
         """Effect coding of profiles: +1 for the level that a profile has, -1 for the others; numbers as inputs.
 
         Parameters
         ----------
         codes : shape (profiles, covariates)
             Codes of profiles, none of them open.
-        ranked
-            Whether numbers are replaced by their ranks.
+        coding
+            What is seen of numbers.
 
         Returns
         -------
@@ -480,7 +480,7 @@ class Schema:
         sizes = tuple(0 if j in self.numeric else size for j, size in enumerate(self.shape))
         covariate, level = _coded_levels(sizes)
         found = np.where(codes[:, covariate] == level, np.float32(1), np.float32(-1))
-        numbers = [column for j, each in self.numeric.items() for column in each.inputs(codes[:, j], ranked)]
+        numbers = [column for j, each in self.numeric.items() for column in each.inputs(codes[:, j], coding)]
         return np.column_stack([found, *numbers]).astype(np.float32) if numbers else found
 
 

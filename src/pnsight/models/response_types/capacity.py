@@ -91,7 +91,7 @@ NUMERIC_CAPACITY_GRID = (
 
 
 CODING_CAPACITY = Capacity(0, HIDDEN, 0.3, steps=1000)
-"""Network that numbers are shown to standardised and by rank, to see which of the two serves it better."""
+"""Network that numbers are shown to in several ways, to see which serves it best."""
 
 
 def score_gap(scores: FloatArray, total_weight: float) -> FloatArray:

@@ -223,14 +223,14 @@ class NumericConfig:
     training : TrainingConfig
         How: a step sees a small block of the rows.
     coding_capacity : Capacity
-        Network that shows, on held-out rows, whether numbers are better standardised or replaced by their ranks.
+        Network that shows, on held-out rows, what networks should see of numbers.
     max_people : int
         Reference people that a model keeps.
     error_people : int
         People whose errors are simulated.
     """
 
-    effort: Effort = Effort(NUMERIC_CAPACITY_GRID, folds=2, networks=6, simulations=6)
+    effort: Effort = Effort(NUMERIC_CAPACITY_GRID, folds=2, networks=8, simulations=8)
     training: TrainingConfig = TrainingConfig(block=1024)
     coding_capacity: Capacity = CODING_CAPACITY
     max_people: int = 100_000

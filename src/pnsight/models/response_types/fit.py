@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from pnsight._progress import Progress, no_progress, subtask
 from pnsight._typing import FloatArray, IndexArray
 from pnsight.data.coarsened import coarsened_shares, effective_counts
 from pnsight.data.law import Law
+from pnsight.data.number_scale import STANDARDISED, Coding
 from pnsight.data.profiles import ProfileLookup, distinct_profiles, profile_index
 from pnsight.data.schema import OPEN, Codes
 from pnsight.data.study import Study
@@ -163,7 +164,7 @@ class FitProcedure:
         self.cell_counts = effective_counts(self.counts, everyone, study.structure)
         """Rows of each profile in cells, those of sets shared out, by what they are worth, shape (profiles, cells)."""
         self.numeric = bool(study.schema.numeric)
-        self.ranked = False
+        self.coding: Coding = STANDARDISED
         self.inputs = study.schema.effect_coding(study.profiles)
         self.training = config.numeric.training if self.numeric else config.training
         self.lookup = ProfileLookup(study.schema, study.profiles)
@@ -199,28 +200,29 @@ class FitProcedure:
     def _run_numeric(self) -> tuple[FitSummary, Marginaliser]:
         """The same where covariates are numbers: first how networks see them, and in the end reference people."""
         folds = self._split()[: self.folds]
-        self.ranked = self._choose_ranked(folds[0])
-        self.inputs = self.study.schema.effect_coding(self.study.profiles, self.ranked)
+        self.coding = self._choose_coding(folds[0])
+        self.inputs = self.study.schema.effect_coding(self.study.profiles, self.coding)
         selected = self._select(folds)
         fitted = self._fit_random_effects() if selected.no_network else self._fit_networks(selected)
         self.progress(len(self.stages), len(self.stages), self.stages[-1])
         return self._summary(selected, (), fitted), self._reference_people(fitted)
 
-    def _choose_ranked(self, fold: FloatArray) -> bool:
-        """Whether a network that sees ranks predicts the rows of a fold better than one that sees standardised numbers.
+    def _choose_coding(self, fold: FloatArray) -> Coding:
+        """What networks see of numbers: that with which one predicts the rows of a fold best.
 
-        Both are trained without the fold, from the same first weights.
+        All are trained without the fold, with the same seed.
         """
         from pnsight.models.response_types.train_jax import NetworkSpec, train_ensemble  # loads JAX
 
-        seed, scores = int(self.rng.integers(2**31)), []
+        seed, scores = int(self.rng.integers(2**31)), {}
         spec, left = NetworkSpec(self.config.numeric.coding_capacity, 0, seed), [self.counts - fold]
-        for ranked in (False, True):
-            inputs = self.study.schema.effect_coding(self.study.profiles, ranked)
+        for coding in get_args(Coding):
+            inputs = self.study.schema.effect_coding(self.study.profiles, coding)
             (network,) = train_ensemble(inputs, left, [spec], self.structure, no_progress, self.training)
             types = probabilities(network, inputs[self.validation_profiles]).astype(np.float64)
-            scores.append(log_likelihood(types, fold[self.validation_profiles], self.structure).sum())
-        return bool(scores[1] > scores[0])
+            scores[coding] = log_likelihood(types, fold[self.validation_profiles], self.structure).sum()
+        best: Coding = max(scores, key=lambda coding: scores[coding])
+        return best
 
     def _select(self, folds: Sequence[FloatArray] = ()) -> _Selected:
         """Capacity weights and prior rows by cross-validation."""
@@ -344,7 +346,7 @@ class FitProcedure:
 
     def _shrunk_at(self, codes: Codes, networks: Sequence[Layers], counts: FloatArray, prior_rows: float) -> FloatArray:
         """What networks say of profiles, shrunk to their counts where they have some, shape (profiles, types)."""
-        found = mean_probabilities(networks, self.study.schema.effect_coding(codes, self.ranked))
+        found = mean_probabilities(networks, self.study.schema.effect_coding(codes, self.coding))
         if self.numeric:
             return found
         place = self.lookup.find(codes)
@@ -520,14 +522,14 @@ class FitProcedure:
         some = np.sort(self.rng.permutation(len(people))[: limits.error_people])
         law = self.structure.cell_probabilities(types)
         mean = law.mean(axis=0, keepdims=True)
-        inputs = study.schema.effect_coding(people[some], self.ranked)
+        inputs = study.schema.effect_coding(people[some], self.coding)
         return ReferencePeople(
             study.schema,
             people,
             types.astype(np.float32),
             masses,
             fitted.networks,
-            self.ranked,
+            self.coding,
             fit_errors(inputs, fitted.errors_at(people[some])),
             relative_errors(law.var(axis=0, keepdims=True), mean, self.structure)[0],
         )

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, get_args
 
 import numpy as np
 
 from pnsight._typing import BoolArray, Float32Array, FloatArray, IndexArray
 from pnsight.data.number_codes import high_ends, is_range, low_ends, pack
+from pnsight.data.number_scale import Coding
 from pnsight.data.schema import OPEN, Codes, Schema
 from pnsight.models.mlp_numpy import Layers, mean_probabilities
 from pnsight.models.response_types.law_errors import ERROR_FLOOR, distances
@@ -48,6 +49,12 @@ _NEIGHBOURS = 0.2
 
 _LEAST_NEIGHBOURS, _MOST_NEIGHBOURS = 32, 2048
 
+_SEEN: dict[Coding, str] = {
+    "standardised": "them standardised",
+    "ranked": "their ranks",
+    "stepped": "their ranks, and which tenths of the people they have passed",
+}
+
 _ANOTHER_LEVEL = 10.0
 """How much further away people of another level are than the furthest number."""
 
@@ -77,8 +84,8 @@ class ReferencePeople(Marginaliser):
         Share of each table's people that each stands for.
     networks : sequence of Layers
         Their mean speaks for anybody.
-    ranked : bool
-        Whether networks see numbers by rank.
+    coding : "standardised", "ranked" or "stepped"
+        What networks see of numbers.
     error_weights : array of shape (features, groups)
         Logarithm of the relative error of the law, linear in features of a person; NaN in a model without intervals.
     between : array of shape (groups,)
@@ -90,7 +97,7 @@ class ReferencePeople(Marginaliser):
     people_types: Float32Array
     masses: FloatArray
     networks: Sequence[Layers]
-    ranked: bool
+    coding: Coding
     error_weights: FloatArray
     between: FloatArray
 
@@ -146,11 +153,11 @@ class ReferencePeople(Marginaliser):
         """Types of single people, shape (people, types)."""
         if profiles.shape == self.people.shape and (profiles == self.people).all():
             return self.people_types.astype(np.float64)
-        return mean_probabilities(self.networks, self.schema.effect_coding(profiles, self.ranked)).astype(np.float64)
+        return mean_probabilities(self.networks, self.schema.effect_coding(profiles, self.coding)).astype(np.float64)
 
     def errors_at(self, profiles: Codes) -> FloatArray:
         """Relative errors of the laws of single people, shape (people, groups)."""
-        return np.exp(error_features(self.schema.effect_coding(profiles, self.ranked)) @ self.error_weights)
+        return np.exp(error_features(self.schema.effect_coding(profiles, self.coding)) @ self.error_weights)
 
     # --- which people ------------------------------------------------------------------------------------
 
@@ -209,7 +216,7 @@ class ReferencePeople(Marginaliser):
         found = mass[some[nearest]] * np.maximum(kernel, 1e-9)
         people = self.people[some[nearest]]
         moved = self._moved(people, query)
-        inputs = self.schema.effect_coding(moved, self.ranked)
+        inputs = self.schema.effect_coding(moved, self.coding)
         types = mean_probabilities(self.networks, inputs).astype(np.float64)
         errors = np.exp(error_features(inputs) @ self.error_weights)
         return Neighbours(types, errors, found / found.sum(), self._bandwidths(people, query))
@@ -249,10 +256,9 @@ class ReferencePeople(Marginaliser):
 
     def explained(self) -> list[str]:
         """How networks see numbers, and how many people answers are averaged over."""
-        seen = ("their ranks", "standardised numbers") if self.ranked else ("standardised", "ranks")
         return [
-            f"Numbers: networks see {'' if self.ranked else 'them '}{seen[0]}, which predicted held-out rows better than "
-            f"{seen[1]}. Answers are averaged over {len(self.people):,} reference people."
+            f"Numbers: networks see {_SEEN[self.coding]}, which predicted held-out rows best. Answers are averaged "
+            f"over {len(self.people):,} reference people."
         ]
 
     @cached_property
@@ -282,7 +288,7 @@ class ReferencePeople(Marginaliser):
     def arrays(self) -> Arrays:
         """People, types, shares, errors and networks."""
         own = {name: getattr(self, name) for name in _OWN_ARRAYS}
-        return {**own, "ranked": np.array([int(self.ranked)]), **network_arrays(self.networks)}
+        return {**own, "coding": np.array([get_args(Coding).index(self.coding)]), **network_arrays(self.networks)}
 
     @classmethod
     def from_arrays(cls, schema: Schema, profiles: Codes, arrays: Arrays) -> Self:
@@ -293,11 +299,14 @@ class ReferencePeople(Marginaliser):
             raise ValueError(f"reference people of shape {people.shape} do not fit {len(schema.names)} covariates")
         if len(types) != len(people) or masses.shape[1] != len(people):
             raise ValueError(f"arrays of {len(types)} and {masses.shape[1]} people do not fit {len(people)}")
-        inputs, columns = networks[0][0][0].shape[1], schema.effect_coding(people[:0]).shape[1]
+        number = int(arrays["coding"][0])
+        if not 0 <= number < len(get_args(Coding)):
+            raise ValueError(f"coding is {number}; expected a number from 0 to {len(get_args(Coding)) - 1}")
+        coding: Coding = get_args(Coding)[number]
+        inputs, columns = networks[0][0][0].shape[1], schema.effect_coding(people[:0], coding).shape[1]
         if inputs != columns:
             raise ValueError(f"networks of {inputs} inputs do not fit covariates of {columns}")
-        ranked = bool(arrays["ranked"][0])
-        return cls(schema, np.asfortranarray(people), types, masses, networks, ranked, errors, between)
+        return cls(schema, np.asfortranarray(people), types, masses, networks, coding, errors, between)
 
 
 _OWN_ARRAYS = ("people", "people_types", "masses", "error_weights", "between")
