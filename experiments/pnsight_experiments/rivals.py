@@ -129,7 +129,7 @@ class ShareByShare(PlugIn):
 
     def fit(self, study: Study, progress: Progress = no_progress) -> Self:
         """Estimate five shares of every profile, make them coherent, and take them for counts."""
-        require_two_by_two(study.structure, f"{self.rival} is compared on")
+        require_two_by_two(study.structure, f"{self.rival} is compared on", "response types")
         self.mix = "profiles"
         profiles = lattice.all_profiles(study.schema)
         law = nearest_law(Law(study.structure, self._cells(study, profiles)), np.ones(study.structure.n_types, bool))

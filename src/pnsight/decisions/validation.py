@@ -35,7 +35,7 @@ from pnsight.estimands.compiled_ratio import Ends
 from pnsight.estimands.confidence import linear_standard_error, standard_errors
 from pnsight.estimands.critical_values import two_sided
 from pnsight.estimands.estimand import Estimand
-from pnsight.models.base import Model
+from pnsight.models.base import Model, refuse_numbers
 from pnsight.models.plug_in import PlugIn
 from pnsight.models.resampling import split_counts
 from pnsight.notes import WARNING, Note
@@ -129,7 +129,8 @@ def validate(
     -------
     The measures, each beside the plug-in's.
     """
-    require_two_by_two(study.structure, "validation is made for")
+    require_two_by_two(study.structure, "validation is made for", "check, which looks at the tables themselves")
+    refuse_numbers(study.schema, PLUG_IN)  # which everything is compared with
     validate_level(level)
     _validate(study, splits, held_out)
     asked = Estimand.parse(quantity, level=level)
