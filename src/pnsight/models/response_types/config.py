@@ -228,6 +228,9 @@ class NumericConfig:
         Reference people that a model keeps.
     error_people : int
         People whose errors are simulated.
+    inflation : float
+        By what their errors are multiplied beyond that: laws that networks learned are smoother than the true one may
+        be, and held-out rows, compared by group of numbers, do not show it. Set on development populations.
     """
 
     effort: Effort = Effort(NUMERIC_CAPACITY_GRID, folds=2, networks=8, simulations=8)
@@ -235,6 +238,7 @@ class NumericConfig:
     coding_capacity: Capacity = CODING_CAPACITY
     max_people: int = 100_000
     error_people: int = 2048
+    inflation: float = 1.5
 
 
 @dataclass(frozen=True)

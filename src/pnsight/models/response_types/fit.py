@@ -312,6 +312,7 @@ class FitProcedure:
             inflation = self._inflation(studies, selected)
             decay = self._decay(studies, selected)
             factor = inflation * self._end_ratio(studies, types_at, selected.prior_rows)
+            factor *= self.config.numeric.inflation if self.numeric else 1.0
             errors_at = partial(self._simulated_errors, studies, types_at, selected.prior_rows, factor)
         return _Fitted(networks, types_at(self.study.profiles), types_at, errors_at, decay, inflation)
 
