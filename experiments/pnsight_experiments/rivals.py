@@ -157,6 +157,8 @@ class ShareByShare(PlugIn):
 
     def _share(self, study: Study, profiles: Codes, yes: FloatArray, no: FloatArray) -> FloatArray:
         """Estimated share of yes in each profile, shape (profiles,)."""
+        if not yes.any() or not no.any():  # nothing to learn; not every method takes one answer only
+            return np.full(len(profiles), 1 - _CERTAIN if yes.any() else _CERTAIN)
         some = yes + no > 0
         features = study.schema.effect_coding(study.profiles[some]).astype(np.float64)
         known = Shares(features, yes[some], (yes + no)[some], self.random_state)

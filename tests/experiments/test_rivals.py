@@ -42,6 +42,17 @@ def test_a_gaussian_process_is_nearer_to_the_truth_than_the_plug_in():
         assert found["rival"][f"mask_{end}_mae"] < found["plug-in"][f"mask_{end}_mae"]
 
 
+@pytest.mark.parametrize("rival", RIVALS)
+def test_a_share_that_is_the_same_for_all_is_not_asked_of_a_rival(rival, study):
+    """All of the treated respond: a method that takes yes and no cannot be fitted to that."""
+    y_x, n_x = study.counts[:, :1], study.counts[:, 1:2]
+    counts = np.concatenate([y_x + n_x, 0 * n_x, study.counts[:, 2:]], axis=1)
+    model = ShareByShare(rival=rival)
+    everyone = model._share(study, study.profiles, *counts.T[:2])
+    nobody = model._share(study, study.profiles, *counts.T[1::-1])
+    np.testing.assert_allclose([everyone, nobody], [np.ones(len(counts)), np.zeros(len(counts))], atol=1e-3)
+
+
 def test_rows_are_counted_out_again():
     features, said = Shares(np.array([[1.0], [-1.0]]), np.array([2.0, 0.0]), np.array([3.0, 2.0]), 0).expanded()
     assert sorted(zip(features[:, 0], said, strict=True)) == [(-1, 0), (-1, 0), (1, 0), (1, 1), (1, 1)]
