@@ -297,8 +297,7 @@ def _lightgbm(inputs: pd.DataFrame, outcome: pd.Series, seed: int) -> Callable[[
 
 def _bart(inputs: pd.DataFrame, outcome: pd.Series, seed: int) -> Callable[[pd.DataFrame], FloatArray]:
     """Bayesian additive regression trees with a probit link, the mean of its draws."""
-    from scipy.stats import norm
-    from stochtree import BARTModel
+    from stochtree import BARTModel, OutcomeModel
 
     model = BARTModel()
     model.sample(
@@ -307,13 +306,16 @@ def _bart(inputs: pd.DataFrame, outcome: pd.Series, seed: int) -> Callable[[pd.D
         num_gfr=10,
         num_burnin=50,
         num_mcmc=100,
-        general_params={"random_seed": seed, "probit_outcome_model": True, "sample_sigma2_global": False},
+        general_params={
+            "random_seed": seed,
+            "sample_sigma2_global": False,
+            "outcome_model": OutcomeModel(outcome="binary", link="probit"),
+        },
     )
 
     def predict(people: pd.DataFrame) -> FloatArray:
-        drawn = model.predict(X=people.to_numpy(dtype=np.float64))
-        latent = drawn["y_hat"] if isinstance(drawn, dict) else drawn[0] if isinstance(drawn, tuple) else drawn
-        return np.asarray(norm.cdf(latent).mean(axis=1))
+        drawn = model.predict(X=people.to_numpy(dtype=np.float64), scale="probability", terms="y_hat")
+        return np.asarray(drawn.mean(axis=1))
 
     return predict
 
