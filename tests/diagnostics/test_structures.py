@@ -105,7 +105,7 @@ def test_one_sided_is_refused_where_somebody_took_the_treatment_without_being_as
     cells = [(0, 0, 0, 500), (0, 1, 1, 3), (1, 0, 0, 200), (1, 1, 1, 300)]
     table = pd.DataFrame(cells, columns=["z", "d", "y", "n"])
     fitted = pnsight.PlugIn().fit(pnsight.read_study(table, treatment="d", outcome="y", assigned="z", weight="n"))
-    with pytest.raises(AssumptionError, match=r"3 rows show D=1,Y=1\|Z=0"):
+    with pytest.raises(AssumptionError, match=r"3 rows are where nobody would be then, at D=1,Y=1\|Z=0"):
         fitted.bounds(quantity="effect", assume="one-sided")
     assert fitted.bounds(quantity="effect", assume="no-defiers").status[0] == "ok"
 

@@ -14,7 +14,6 @@ from pnsight.cli.messages import say_about, say_labels
 from pnsight.cli.options import FormatOption, LeastSupportOption, OutOption, within
 from pnsight.cli.output import emit
 from pnsight.cli.query import ModelArgument
-from pnsight.decisions.group_search import MAX_GROUPS
 
 
 class By(StrEnum):
@@ -42,13 +41,13 @@ def rank(
     ] = 0.01,
     least_support: LeastSupportOption = 100,
     most_candidates: Annotated[
-        int,
+        int | None,
         typer.Option(
             "--most-candidates",
-            help="Look at all groups if they are no more than this, else search for the best.",
+            help="Look at all groups if they are no more than this, by default 60,000, else search for the best.",
             callback=within(1),
         ),
-    ] = MAX_GROUPS,
+    ] = None,
     *,
     asking: EstimandOptions,
     format: FormatOption = None,
@@ -56,9 +55,8 @@ def rank(
 ) -> None:
     """List the subpopulations with the highest bounds, each better than every more general one."""
     fitted = load_model(model)
-    found = pnsight.rank(
-        fitted, top, by.value, margin, least_share, least_support, most_candidates, **asking.arguments()
-    )
+    limits = {} if most_candidates is None else {"most_candidates": most_candidates}
+    found = pnsight.rank(fitted, top, by.value, margin, least_share, least_support, **limits, **asking.arguments())
     say_about(fitted, asking.of(fitted), found.notes, found.caption)
     say_labels(fitted, found.columns()["query"], format, out)
     emit(found.columns(), format, out)
