@@ -105,13 +105,13 @@ SENTENCES = {
     ),
     "table_sampled": (
         {"table": "observational", "drawn": 500_000, "of": 2_000_000},
-        "nearly every row of the observational table differs from all others: about 500,000 of its 2,000,000 rows (25%) "
-        "were drawn, always the same ones, and the rest is not used",
+        "nearly every row of the observational table differs from all others: about 500,000 of its 2,000,000 rows "
+        "(25%) were drawn, always the same ones, and the rest is not used",
     ),
     "averaged_near": (
         {"widths": [{"covariate": "age", "within": 1.5}]},
-        "a number with other covariates left open is averaged over people near it, as if they had it: age within 1.5 of "
-        "the number asked about",
+        "a number with other covariates left open is averaged over people near it, as if they had it: age within 1.5 "
+        "of the number asked about",
     ),
     "fewer_bands": (
         {"covariate": "age", "found": 2, "wanted": 4},
