@@ -145,6 +145,25 @@ SENTENCES = {
         "differ in their last digits, and those of a model fitted again to the same tables, with the same seed, by "
         "some thousandths; install the versions that fitted it to get the same",
     ),
+    "numeric_covariates": (
+        {"covariates": ["age", "visit"], "origins": {"visit": "2024-01-31"}},
+        "age, visit are numbers and not cut into bands; visit counts days since 2024-01-31 (--numeric, --bands)",
+    ),
+    "numbers_drawn": (
+        {"covariates": ["age"], "bands": 3},
+        "numbers of age were drawn anew within up to 3 bands each, from counts none of which is small: none is "
+        "anybody's, and within a band people are taken to be alike",
+    ),
+    "table_sampled": (
+        {"table": "observational", "drawn": 500_000, "of": 2_000_000},
+        "nearly every row of the observational table differs from all others: about 500,000 of its 2,000,000 rows "
+        "(25%) were drawn, always the same ones, and the rest is not used",
+    ),
+    "averaged_near": (
+        {"widths": [{"covariate": "age", "within": 1.5}]},
+        "a number with other covariates left open is averaged over people near it, as if they had it: age within 1.5 "
+        "of the number asked about",
+    ),
     "fewer_bands": (
         {"covariate": "age", "found": 2, "wanted": 4},
         "age has 2 bands, not 4: many rows share a number",

@@ -35,7 +35,7 @@ def test_the_model_describes_itself(client, model):
     found = client.get("/api/model").json()
     assert found["model"] == "response-types"
     assert found["rows_experimental"] == 3000
-    assert found["covariates"][0] == {"name": "sex", "levels": ["female", "male"]}
+    assert found["covariates"][0] == {"name": "sex", "levels": ["female", "male"], "numbers": None}
     assert found["intervals"] is True
     assert client.get("/api/model").json()["quantities"] == [
         "pns",
