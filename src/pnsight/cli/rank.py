@@ -55,8 +55,8 @@ def rank(
 ) -> None:
     """List the subpopulations with the highest bounds, each better than every more general one."""
     fitted = load_model(model)
-    limits = {} if most_candidates is None else {"most_candidates": most_candidates}
-    found = pnsight.rank(fitted, top, by.value, margin, least_share, least_support, **limits, **asking.arguments())
+    limits = (margin, least_share, least_support, *(() if most_candidates is None else (most_candidates,)))
+    found = pnsight.rank(fitted, top, by.value, *limits, **asking.arguments())
     say_about(fitted, asking.of(fitted), found.notes, found.caption)
     say_labels(fitted, found.columns()["query"], format, out)
     emit(found.columns(), format, out)

@@ -61,7 +61,7 @@ def simulate(
     pnsight.data.reading.write_tables(files, out)
     for name, columns in files.items():
         say(f"{out / name}: {len(columns[known.design.treatment]):,} rows")
-    if known.reading.keys() > {"treatment", "outcome"}:
+    if known.reading.keys() - {"treatment", "outcome"}:
         paths = shlex.join(str(out / name) for name in files)
         say(f"read with: pnsight fit {paths} {_as_options(known.reading)} --out MODEL")
 
