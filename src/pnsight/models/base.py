@@ -199,7 +199,7 @@ class Model(ABC):
 
     def _coded(self, groups: Any) -> Codes:
         """Subgroups that were found among levels and groups of numbers, as queries, shape (groups, covariates)."""
-        return self.schema.coded(np.array(groups, dtype=np.int32).reshape(-1, len(self.schema.names)))
+        return self.schema.coded(np.array(groups, dtype=np.int32).reshape(len(groups), len(self.schema.names)))
 
     def _contradiction(self) -> Note | None:
         return next((one for one in self.warnings if one.kind == "tables_contradict"), None)
