@@ -23,6 +23,9 @@ AUTO, NONE = "auto", "none"
 MANY_NUMBERS = 20
 """A column of more distinct numbers than this is numeric unless it is said otherwise."""
 
+_NEARLY_ALL = 0.9
+"""Share of the rows with a whole number of their own from which on a column seems to name people."""
+
 
 def validate_numeric(numeric: Numeric, covariates: Sequence[str], bands: Collection[str]) -> Numeric:
     """Check which covariates are said to be numbers.
@@ -83,8 +86,7 @@ def numeric_scales(tables: Sequence[GroupedTable], numeric: Numeric, bands: Coll
     Raises
     ------
     TableError
-        If a covariate that is named holds something else than numbers, dates or times; or whole numbers that seem to
-        be names of people were found without being named.
+        If a covariate that is named holds something else than numbers, dates or times.
     """
     found = {}
     for name in tables[0].covariates:
@@ -102,10 +104,7 @@ def numeric_scales(tables: Sequence[GroupedTable], numeric: Numeric, bands: Coll
             )
         if numeric == AUTO and len(set(labels)) <= MANY_NUMBERS:
             continue
-        scale = _scale(tables, name, origin)
-        if numeric == AUTO:
-            _check_not_identifier(name, scale, tables, len(set(labels)))
-        found[name] = scale
+        found[name] = _scale(tables, name, origin)
     return found
 
 
@@ -152,12 +151,31 @@ def level_positions(covariate: Covariate, column: LabelColumn, more: Mapping[str
     return np.where(found < len(covariate.levels), found, -1)
 
 
-def _check_not_identifier(name: str, scale: NumberScale, tables: Sequence[GroupedTable], distinct: int) -> None:
-    """Whole numbers nearly all of which are different may well number the rows."""
+def check_no_numbered_people(
+    tables: Sequence[GroupedTable], scales: Mapping[str, NumberScale], numeric: Numeric
+) -> None:
+    """Refuse whole numbers nearly all of which are different: unless they are named, they may well number the rows.
+
+    Parameters
+    ----------
+    tables
+        The tables after their group-by.
+    scales
+        By covariate that is left as a number, its scale.
+    numeric
+        As `validate_numeric` returns it.
+
+    Raises
+    ------
+    TableError
+        If there is such a column, and nobody named it.
+    """
     rows = sum(max(float(table.rows.sum()), float(len(table.rows))) for table in tables)
-    if scale.whole and distinct > 0.9 * rows:
-        raise TableError(
-            f"covariate {name!r} has {distinct:,} different whole numbers in {count_text(rows)} rows, as a column that "
-            "names people has. Leave it out with --covariates (covariates=); if it is a number that describes people, "
-            f"say --numeric {name} (numeric=)."
-        )
+    for name in [name for name, scale in scales.items() if scale.whole and numeric == AUTO]:
+        distinct = len({label for table in tables for label in table.covariates[name].present()})
+        if distinct > _NEARLY_ALL * rows:
+            raise TableError(
+                f"covariate {name!r} has {distinct:,} levels, all of them whole numbers, in {count_text(rows)} rows, "
+                "as a column that names people has. Leave it out with --covariates (covariates=), cut it into bands "
+                f"with --bands (bands=), or, if it is a number that describes people, say --numeric {name} (numeric=)."
+            )

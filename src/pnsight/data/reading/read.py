@@ -19,7 +19,13 @@ from pnsight.data.reading.engine import Engine
 from pnsight.data.reading.grouped_table import GroupedTable, count_table, keep_raw_labels, weights_as_people
 from pnsight.data.reading.levels import MISSING_CHOICES, Missing, handle_missing, set_levels
 from pnsight.data.reading.numeric_columns import prepare_numbers
-from pnsight.data.reading.numeric_covariates import AUTO, Numeric, numeric_scales, validate_numeric
+from pnsight.data.reading.numeric_covariates import (
+    AUTO,
+    Numeric,
+    check_no_numbered_people,
+    numeric_scales,
+    validate_numeric,
+)
 from pnsight.data.reading.open_table import Table, open_table
 from pnsight.data.reading.row_codes import RowCodes
 from pnsight.data.reading.time_bands import TimeBands
@@ -173,6 +179,7 @@ def read_study(
     _check_assignment(assignment, structure)
     numbers = numeric_scales(complete, wanted, asked)
     schema, labelled = set_levels(complete, edges, merge_rare, numbers)
+    check_no_numbered_people(complete, numbers, wanted)
     counted = _counted(schema, structure, *count_profiles(schema, labelled, codes, structure))
     attrition = count_missing_outcomes(schema, grouped, codes, structure)
     named = _name_whole_bands(schema, whole)  # by now labels are codes, which stay what they are
