@@ -69,6 +69,22 @@ def test_counts_of_two_sites_give_the_study_of_all_their_rows(counted, folder, r
     assert run("query", "added", *asked).out == run("query", "pooled", *asked).out
 
 
+def test_bands_are_called_by_their_edges_if_a_site_has_parts_of_years(tmp_path, run, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for site, part in {"north": 0.0, "south": 0.5}.items():
+        found = people(900, 3, ["Aix"])
+        found.assign(age=np.minimum(found["age"] + part, 90)).to_csv(f"{site}.csv", index=False)
+        run("count", f"{site}.csv", "--role", "experimental", *COLUMNS, "--out", f"{site}.parquet")
+    named = [
+        pnsight.read_counts(files, []).schema.covariate("age").levels
+        for files in (["north.parquet"], ["south.parquet"])
+    ]
+    assert named == [("18-39", "40-64", "65-90"), ("18-40", "40-65", "65-90")]
+    both = pnsight.read_counts(["north.parquet", "south.parquet"], [])
+    assert both.schema.covariate("age").levels == ("18-40", "40-65", "65-90")
+    assert both.counts.sum() == 1800
+
+
 def test_response_types_are_the_same_to_the_digit(counted, folder):
     files = [[folder / name for name in names.split(",")] for names in counted("_again")]
     read = {"treatment": "drug", "outcome": "well", "bands": {"age": [18, 40, 65, 90]}, "missing": "level"}

@@ -276,7 +276,7 @@ def read_tables_or_counts(
 def _check_no_options(study: pnsight.Study, options: dict[str, Any]) -> None:
     """Counts were made with all options that say how to read tables; the columns may be named again."""
     stored = {"treatment": study.treatment, "outcome": study.outcome}
-    usual = {"missing": Missing.ERROR, "structure": StructureOptions()}
+    usual = {"missing": Missing.ERROR, "structure": StructureOptions(), "numeric": "auto"}
     for name, value in options.items():
         if value in (None, False, stored.get(name), usual.get(name)) or value == []:
             continue

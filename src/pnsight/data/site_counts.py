@@ -9,14 +9,14 @@ missing from each.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pnsight._typing import FloatArray, IndexArray
 from pnsight.data.profiles import distinct_profiles
-from pnsight.data.schema import MISSING, OTHER, Codes, Covariate, Schema, band_labels, sort_levels
+from pnsight.data.schema import MISSING, OTHER, Codes, Covariate, Schema, band_labels, sort_levels, whole_band_labels
 from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL, Description, Structure
 from pnsight.data.structures import structure_of
 from pnsight.data.study import MANY_WITHHELD, MAX_ROWS, SiteTable, Study, Withheld
@@ -201,8 +201,14 @@ def _levels(sites: Sequence[SiteCounts], name: str) -> tuple[str, ...]:
     """Levels of all sites, in the order that reading them in one place gives."""
     edges = sites[0].edges[name]
     found = {level for site in sites for level in site.levels[name]}
-    plain = sort_levels(found - {OTHER, MISSING}) if edges is None else band_labels(edges)
+    plain = sort_levels(found - {OTHER, MISSING}) if edges is None else _bands(edges, found - {OTHER, MISSING})
     return (*plain, *(level for level in (OTHER, MISSING) if level in found))
+
+
+def _bands(edges: Sequence[float], found: Set[str]) -> tuple[str, ...]:
+    """Bands, called by the whole numbers that they hold if every site has whole numbers only."""
+    whole = whole_band_labels(edges)
+    return whole if found <= set(whole) else band_labels(edges)
 
 
 def _codes(schema: Schema, site: SiteCounts) -> Codes:
@@ -210,6 +216,8 @@ def _codes(schema: Schema, site: SiteCounts) -> Codes:
     codes = np.zeros((len(site.people), len(schema.names)), dtype=np.int32)
     for j, covariate in enumerate(schema.covariates):
         code = {level: place for place, level in enumerate(covariate.levels)}
+        if covariate.edges is not None:
+            code |= {level: place for place, level in enumerate(whole_band_labels(covariate.edges))}
         unknown = next((level for level in site.levels[covariate.name] if level not in code), None)
         if unknown is not None:
             raise TableError(f"{site.site} has people at {covariate.name}={unknown}, which is none of its bands.")
