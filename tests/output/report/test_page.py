@@ -64,8 +64,8 @@ def test_names_of_columns_and_levels_are_escaped_wherever_they_stand():
 
 def test_every_figure_is_there_with_words_for_those_who_do_not_see_it(fitted):
     html, page = page_of(fitted, payoffs=(100, -60, 0, -140), threshold=0.2)
-    assert page.tags.count("svg") == 5
-    assert html.count('role="img" aria-label="') == 5
+    assert page.tags.count("svg") == 6
+    assert html.count('role="img" aria-label="') == 6
     identifiers = re.findall(r'\bid="([^"]*)"', html)
     assert len(identifiers) == len(set(identifiers))
 
