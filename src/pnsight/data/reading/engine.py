@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
@@ -20,6 +20,9 @@ PEEKED_ROWS = 20_000
 
 MOSTLY_DISTINCT = 0.5
 """Share of them, counting each combination of values once, from which on a table is drawn from and not counted."""
+
+SAMPLE_SEED = 19
+"""What rows are drawn with, so that they are always the same ones."""
 
 HISTOGRAM_BINS = 4096
 """Bins that a range of numbers is cut into to find its quantiles."""
@@ -127,6 +130,25 @@ class GroupByResult:
     lines: FloatArray
 
 
+def nearly_all_differ(first: Iterable[Sequence[Any]], most: int) -> bool:
+    """Whether a table is too long, and its rows too different, to be counted as it is.
+
+    Parameters
+    ----------
+    first
+        By column, values of the first `PEEKED_ROWS` rows.
+    most
+        About how many rows may be counted.
+
+    Returns
+    -------
+    bool
+        False where that many rows were not found, or where many of them are alike.
+    """
+    rows = list(zip(*first, strict=True))
+    return len(rows) >= min(most, PEEKED_ROWS) and len(set(rows)) >= MOSTLY_DISTINCT * len(rows)
+
+
 class Engine(Protocol):
     """A table behind an engine that can summarise it; implement this to read tables of a new kind."""
 
@@ -204,23 +226,6 @@ class Engine(Protocol):
         -------
         GroupByResult
             Every distinct combination of the keys, at most `MAX_GROUPS` of them.
-        """
-
-    def sample_rows(self, grouping: GroupBy, limit: int, seed: int) -> GroupByResult:
-        """Draw distinct rows at random, the same for a seed in whichever order the table has them.
-
-        Parameters
-        ----------
-        grouping
-            Keys, by which rows are distinct, and weights.
-        limit, seed
-            How many distinct rows to draw at most, and the seed.
-
-        Returns
-        -------
-        GroupByResult
-            The rows whose hash comes first (`pnsight.data.reading.row_sample`), with the sums over all of the table's
-            rows that are like them; all distinct rows if there are no more than `limit`.
         """
 
     def sampled(self, keys: Sequence[str], most: int) -> tuple[Engine, int] | None:

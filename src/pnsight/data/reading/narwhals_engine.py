@@ -17,25 +17,24 @@ from pnsight.data.reading.duckdb_progress import report_progress
 from pnsight.data.reading.engine import (
     HISTOGRAM_BINS,
     MAX_GROUPS,
-    MOSTLY_DISTINCT,
     PEEKED_ROWS,
+    SAMPLE_SEED,
     ColumnRange,
     GroupBy,
     GroupByResult,
     Histogram,
     ReportShare,
     check_unique_names,
+    nearly_all_differ,
     not_numeric_error,
     unreadable_error,
 )
-from pnsight.data.reading.row_sample import ABSENT, BETWEEN, PRESENT, draw_places
 from pnsight.errors import TableError, join_names
 
 Frame: TypeAlias = nw.LazyFrame[Any] | nw.DataFrame[Any]
 
 _SUMMARY = ("low", "high", "present", "apart")
 """What the range of a column is made of, in the order of `ColumnRange.from_summary`."""
-_SAMPLE_SEED = 19
 _HASHES = 1_000_000
 """Rows are drawn by the last six digits of their hash."""
 
@@ -160,17 +159,6 @@ class NarwhalsEngine:
         """Group the rows, and add up their weights; at most `MAX_GROUPS` groups are fetched."""
         return _group_by_result(grouping, self._fetch(self._grouped(grouping).head(MAX_GROUPS), report))
 
-    def sample_rows(self, grouping: GroupBy, limit: int, seed: int) -> GroupByResult:
-        """Draw distinct rows by a hash of their values; only DuckDB does so without holding all distinct rows."""
-        grouped, keys = self._grouped(grouping), len(grouping.keys)
-        native = grouped.to_native()
-        if isinstance(native, duckdb.DuckDBPyRelation):
-            first = native.order(_digest(keys, seed)).limit(limit)
-            return _group_by_result(grouping, _fetch_relation(first, self.role))
-        found = self._fetch(grouped)
-        drawn = draw_places([found[f"k{i}"].tolist() for i in range(keys)], limit, seed)
-        return _group_by_result(grouping, {name: values[drawn] for name, values in found.items()})
-
     def _grouped(self, grouping: GroupBy) -> Frame:
         """Each distinct row, its values as k0, k1, ..., with its rows and, where rows have weights, lines."""
         keys = {f"k{i}": self._key(name, grouping) for i, name in enumerate(grouping.keys)}
@@ -199,38 +187,30 @@ class NarwhalsEngine:
         return nw.when(column.is_null()).then(nw.lit(-1)).otherwise(reduce(add, above, nw.lit(0)))
 
     def sampled(self, keys: Sequence[str], most: int) -> tuple[NarwhalsEngine, int] | None:
-        """Draw rows where there are too many; of lazy tables only DuckDB's can be drawn from."""
-        frame, columns = self.frame, [self._column(name) for name in keys]
-        native = frame.to_native()
-        if isinstance(native, duckdb.DuckDBPyRelation):
-            return self._sampled_relation(native, columns, most)
-        if isinstance(frame, nw.LazyFrame) or len(frame) <= most:
+        """Draw rows where there are too many; of Ibis' tables all rows are counted."""
+        columns = [self._column(name) for name in keys]
+        first = self._fetch(self.frame.select(*columns).head(PEEKED_ROWS))
+        if not nearly_all_differ(first.values(), most):
             return None
-        first = frame.head(PEEKED_ROWS).select(*columns)
-        if len(first.unique()) < MOSTLY_DISTINCT * len(first):
-            return None
-        return replace(self, frame=frame.sample(most, seed=_SAMPLE_SEED)), len(frame)
+        rows = int(self._fetch(self.frame.select(nw.len().alias("rows")))["rows"][0])
+        drawn = None if rows <= most else self._draw(columns, most, rows)
+        return None if drawn is None else (replace(self, frame=drawn), rows)
 
-    def _sampled_relation(
-        self, relation: duckdb.DuckDBPyRelation, columns: Sequence[str], most: int
-    ) -> tuple[NarwhalsEngine, int] | None:
-        """Rows by a hash of their values, which does not depend on the order in which threads read them."""
-        named = ", ".join(columns)
-        first = relation.limit(PEEKED_ROWS).project(named)
-        try:
-            peeked = first.aggregate("count(*)").fetchall()[0][0]
-            if peeked < min(most, PEEKED_ROWS):
-                return None
-            distinct = first.distinct().aggregate("count(*)").fetchall()[0][0]
-            if distinct < MOSTLY_DISTINCT * peeked:
-                return None
-            rows = int(relation.aggregate("count(*)").fetchall()[0][0])
-        except duckdb.Error as error:
-            raise unreadable_error(self.role, error) from None
-        if rows <= most:
-            return None
-        drawn = relation.filter(f"hash({named}) % {_HASHES} < {int(_HASHES * most / rows)}")
-        return replace(self, frame=nw.from_native(drawn)), rows
+    def _draw(self, columns: Sequence[str], most: int, rows: int) -> Frame | None:
+        """About so many of the rows, always the same ones: by a hash of their values where the engine has one."""
+        native: Any = self.frame.to_native()
+        kind, below = self.frame.implementation, int(_HASHES * most / rows)
+        if kind.is_duckdb():
+            return nw.from_native(native.filter(f"hash({', '.join(columns)}) % {_HASHES} < {below}"))
+        if kind.is_polars():
+            from polars import struct
+
+            return nw.from_native(native.filter(struct(columns).hash(SAMPLE_SEED) % _HASHES < below))
+        if kind.is_spark_like():
+            return nw.from_native(native.sample(fraction=most / rows, seed=SAMPLE_SEED))
+        if kind.is_dask():
+            return nw.from_native(native.sample(frac=most / rows, random_state=SAMPLE_SEED))
+        return None if isinstance(self.frame, nw.LazyFrame) else self.frame.sample(most, seed=SAMPLE_SEED)
 
     def columns(self) -> dict[str, list[Any]]:
         """Fetch the whole table as lists by column name."""
@@ -272,13 +252,6 @@ def _group_by_result(grouping: GroupBy, found: dict[str, npt.NDArray[Any]]) -> G
     values = {name: found[f"k{i}"] for i, name in enumerate(grouping.keys)}
     rows, lines = (found[name].astype(np.float64) for name in ("rows", "lines" if "lines" in found else "rows"))
     return GroupByResult(values, rows, lines)
-
-
-def _digest(keys: int, seed: int) -> str:
-    """The hash of a row in DuckDB's SQL, and then its values; see `pnsight.data.reading.row_sample.digest`."""
-    texts = [f"coalesce('{PRESENT}' || CAST(k{i} AS VARCHAR), '{ABSENT}')" for i in range(keys)]
-    mixed = f" || chr({ord(BETWEEN)}) || ".join([f"'{seed}'", *texts])
-    return ", ".join([f"md5({mixed})", *(f"k{i}" for i in range(keys))])
 
 
 def _with_short_names(frame: Frame, names: Sequence[str]) -> Frame:

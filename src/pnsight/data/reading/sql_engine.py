@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from importlib.util import find_spec
 from operator import add
@@ -20,6 +20,8 @@ from pnsight.data.reading.arrow_blocks import ArrowBlocks
 from pnsight.data.reading.engine import (
     HISTOGRAM_BINS,
     MAX_GROUPS,
+    PEEKED_ROWS,
+    SAMPLE_SEED,
     ColumnRange,
     GroupBy,
     GroupByResult,
@@ -27,9 +29,9 @@ from pnsight.data.reading.engine import (
     ReportShare,
     check_unique_names,
     error_summary,
+    nearly_all_differ,
     not_numeric_error,
 )
-from pnsight.data.reading.row_sample import ABSENT, BETWEEN, PRESENT, draw_rows
 from pnsight.errors import PnsightError, TableError, did_you_mean, join_names
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ _PERCENT = re.compile(r"""E'(?:[^'\\]|\\.)*'|'[^']*'|"[^"]*"|--[^\n]*|\$\$.*?\$\
 
 _BATCH_ROWS = 10_000
 _WITH_MD5 = ("postgresql", "mysql", "mariadb")  # databases that have a function of this name
+_DIGITS = 8  # first digits of it that rows are drawn by
 
 
 @dataclass(frozen=True)
@@ -220,17 +223,20 @@ class SqlEngine:
         band: ColumnElement[Any] = case((number.is_(None), -1), else_=reduce(add, above, _sqlalchemy().literal(0)))
         return band
 
-    def sample_rows(self, grouping: GroupBy, limit: int, seed: int) -> GroupByResult:
-        """Draw distinct rows by a hash of their values, in the database where it has one."""
-        grouped, chosen = self._grouped(grouping)
-        if self.engine.dialect.name in _WITH_MD5:
-            first = grouped.order_by(_digest(chosen, seed), *chosen).limit(limit)
-            return _group_by_result(grouping, self._fetch(first))
-        return _group_by_result(grouping, draw_rows(self._rows(grouped), len(chosen), limit, seed))
-
     def sampled(self, keys: Sequence[str], most: int) -> tuple[SqlEngine, int] | None:
-        """All rows are counted."""
-        return None
+        """Draw rows by a hash of their values; of a database that has none, such as SQLite, all rows are counted."""
+        if self.engine.dialect.name not in _WITH_MD5:
+            return None
+        sa, chosen = _sqlalchemy(), [self.source.c[name] for name in keys]
+        first = self._fetch(sa.select(*chosen).limit(PEEKED_ROWS))
+        if not nearly_all_differ(list(zip(*first, strict=True)), most):
+            return None
+        ((rows,),) = self._fetch(sa.select(sa.func.count()).select_from(self.source))
+        if rows <= most:
+            return None
+        below = f"{int(16**_DIGITS * most / rows):0{_DIGITS}x}"
+        drawn = sa.select(*self.source.columns).where(sa.func.substr(_digest(chosen), 1, _DIGITS) < below)
+        return replace(self, source=drawn.subquery()), int(rows)
 
     def columns(self) -> dict[str, list[Any]]:
         """Fetch the whole table as lists by column name."""
@@ -267,12 +273,12 @@ def _group_by_result(grouping: GroupBy, found: Sequence[Sequence[Any]]) -> Group
     return GroupByResult(keyed, rows.astype(np.float64), lines.astype(np.float64))
 
 
-def _digest(columns: Sequence[ColumnElement[Any]], seed: int) -> ColumnElement[str]:
-    """The hash of a row as the database computes it; see `pnsight.data.reading.row_sample.digest`."""
+def _digest(columns: Sequence[ColumnElement[Any]]) -> ColumnElement[str]:
+    """The hash of a row's values: 32 hexadecimal digits."""
     sa = _sqlalchemy()
-    between, present, absent = (sa.literal(text, sa.Text) for text in (BETWEEN, PRESENT, ABSENT))
+    between, present, absent = (sa.literal(text, sa.Text) for text in ("\x1f", "=", "-"))
     texts = [sa.func.coalesce(present + sa.cast(each, sa.Text), absent) for each in columns]
-    mixed = reduce(lambda left, right: left + between + right, texts, sa.literal(str(seed), sa.Text))
+    mixed = reduce(lambda left, right: left + between + right, texts, sa.literal(str(SAMPLE_SEED), sa.Text))
     hashed: ColumnElement[str] = sa.func.md5(mixed)
     return hashed
 
