@@ -130,7 +130,7 @@ class GroupByResult:
     lines: FloatArray
 
 
-def nearly_all_differ(first: Iterable[Sequence[Any]], most: int) -> bool:
+def nearly_all_differ(first: Iterable[Iterable[Any]], most: int) -> bool:
     """Whether a table is too long, and its rows too different, to be counted as it is.
 
     Parameters

@@ -201,16 +201,19 @@ class NarwhalsEngine:
         native: Any = self.frame.to_native()
         kind, below = self.frame.implementation, int(_HASHES * most / rows)
         if kind.is_duckdb():
-            return nw.from_native(native.filter(f"hash({', '.join(columns)}) % {_HASHES} < {below}"))
-        if kind.is_polars():
+            native = native.filter(f"hash({', '.join(columns)}) % {_HASHES} < {below}")
+        elif kind.is_polars():
             from polars import struct
 
-            return nw.from_native(native.filter(struct(columns).hash(SAMPLE_SEED) % _HASHES < below))
-        if kind.is_spark_like():
-            return nw.from_native(native.sample(fraction=most / rows, seed=SAMPLE_SEED))
-        if kind.is_dask():
-            return nw.from_native(native.sample(frac=most / rows, random_state=SAMPLE_SEED))
-        return None if isinstance(self.frame, nw.LazyFrame) else self.frame.sample(most, seed=SAMPLE_SEED)
+            native = native.filter(struct(columns).hash(SAMPLE_SEED) % _HASHES < below)
+        elif kind.is_spark_like():
+            native = native.sample(fraction=most / rows, seed=SAMPLE_SEED)
+        elif kind.is_dask():
+            native = native.sample(frac=most / rows, random_state=SAMPLE_SEED)
+        else:
+            return None if isinstance(self.frame, nw.LazyFrame) else self.frame.sample(most, seed=SAMPLE_SEED)
+        drawn: Frame = nw.from_native(native)
+        return drawn
 
     def columns(self) -> dict[str, list[Any]]:
         """Fetch the whole table as lists by column name."""
