@@ -151,10 +151,10 @@ def test_the_people_of_the_explorer_are_kept(client):
     assert explore.attributes["href"] == "/?with.sex=male&threshold=0.2"
 
 
-def test_few_queries_are_looked_at_where_each_takes_its_time(monkeypatch):
+def test_the_explorer_lists_the_groups_that_rank_lists():
     from pnsight.web.explorer import Explorer
 
     explorer = Explorer(web_models.clinic())
-    monkeypatch.setattr("pnsight.web.explorer.MAX_ENUMERATED_PROFILES", 0)
-    monkeypatch.setattr("pnsight.web.explorer._FEW_CANDIDATES", 10)
-    assert explorer.ranking("lower", Estimand(), 5).notes[0].values["most_fixed"] == 1
+    found, ranked = explorer.ranking("lower", Estimand(), 5), rank(explorer.model, 5)
+    assert found.columns() == ranked.columns()
+    assert found.notes == ranked.notes
