@@ -33,6 +33,7 @@ DOCS = Path(__file__).parent
 WIDTH = 100
 
 MODULES = (
+    "data.labels",
     "data.law",
     "data.reading",
     "data.schema",

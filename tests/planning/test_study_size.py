@@ -82,7 +82,8 @@ def test_what_cannot_be_planned_is_refused():
         ({"margin": 0.05, "treated": 0.3}, "prevalence"),
         ({"margin": 0.05, "query": "sex=F"}, "no pilot"),
         ({"margin": 0.05, "assignment": 1.0}, "between 0 and 1"),
-        ({"margin": 1e-9, "prevalence": 0.3}, "wider margin"),
+        ({"margin": 1e-9}, "from 1e-06"),
+        ({"margin": 1e-6, "prevalence": 0.3, "subgroups": 1}, "wider margin"),
     ):
         with pytest.raises(QueryError, match=message):
             pnsight.size(**arguments)

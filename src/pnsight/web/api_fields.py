@@ -243,8 +243,16 @@ class PoliciesAsked(BaseModel):
     )
 
 
-class PoliciesRequest(Many, PoliciesAsked):
+MOST_COMPARED = 20
+"""Queries for which one request may compare policies, as each goes through all profiles."""
+
+
+class PoliciesRequest(PoliciesAsked):
     """For whom to compare policies."""
+
+    queries: Annotated[list[QueryGiven], FailFast()] = Field(
+        [""], max_length=MOST_COMPARED, description=f"each as text ({_QUERY}) or as an object from covariate to level"
+    )
 
 
 class ThresholdsRequest(One, Asked):
@@ -274,15 +282,15 @@ class SizeRequest(One):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    margin: float = Field(gt=0, lt=1, description="half-width that intervals may have")
+    margin: float = Field(ge=1e-6, lt=1, description="half-width that intervals may have")
     level: float = Field(0.95, gt=0, lt=1, description="confidence of the intervals")
     quantity: QuantityName = Field("pns", description="what is to be bounded")
     subgroups: int = Field(
         1, ge=1, le=1_000_000, description="groups, equally large, that are each to be known so well"
     )
     simultaneous: bool = Field(False, description="whether the intervals of all subgroups are to hold together")
-    assignment: float = Field(0.5, gt=0, lt=1, description="share of the experiment that is treated")
-    ratio: float = Field(1.0, gt=0, le=1e6, description="observational rows for each experimental row")
+    assignment: float = Field(0.5, ge=0.001, le=0.999, description="share of the experiment that is treated")
+    ratio: float = Field(1.0, ge=0.001, le=1000, description="observational rows for each experimental row")
 
 
 class _InAnAddress(BaseModel):
@@ -331,10 +339,14 @@ class AskAddress(_InAnAddress, _OneText, Ruled):
     model_config = _InAnAddress.model_config
 
 
-class PoliciesAddress(_ManyTexts, PoliciesAsked):
+class PoliciesAddress(PoliciesAsked):
     """`PoliciesRequest` in an address."""
 
     model_config = _InAnAddress.model_config
+
+    query: Annotated[list[QueryText], FailFast()] = Field(
+        [""], max_length=MOST_COMPARED, description=f"{_QUERY}; may be repeated"
+    )
 
 
 class RankAddress(_InAnAddress, RankRequest):

@@ -146,9 +146,9 @@ def _choice_reason(
 
 def _usual_care_better(groups: int, of: int, query: str, treat: bool, fewer: float) -> str:
     which = "" if of == 1 else f"for {groups:,} of {number_of(of, 'group')}, most for {query or 'everyone'}, "
-    if_so = "treated" if treat else "not treated"
+    if_so = "all are treated" if treat else "none is treated"
     return (
-        f"{which}usual care is better: {fewer:.3f} fewer respond if all are {if_so} than if they choose for "
+        f"{which}usual care is better: {fewer:.3f} fewer respond if {if_so} than if they choose for "
         "themselves; decide --leave (leave=True) weighs that too"
     )
 

@@ -40,6 +40,9 @@ EFFECT_ALONE, LOWER, UPPER = "effect", "lower", "upper"
 _MOST_ROWS = 2**40
 _ROUNDING = 1e-9
 
+_LEAST_MARGIN, _LEAST_SHARE = 1e-6, 0.001
+"""What is less is a slip of the pen, or takes more rows than there are people."""
+
 
 @dataclass(frozen=True, repr=False)
 class StudySize(Tabular):
@@ -325,14 +328,22 @@ def _level(level: float, subgroups: int, simultaneous: bool) -> float:
 
 def _validate(margin: float, level: float, subgroups: int, assignment: float, ratio: float) -> None:
     validate_level(level)
-    if not 0 < margin < 1:
-        raise QueryError(f"the margin is {margin:g}; give a half-width between 0 and 1{percent_hint(margin)}")
+    if not _LEAST_MARGIN <= margin < 1:
+        raise QueryError(
+            f"the margin is {margin:g}; give a half-width from {_LEAST_MARGIN:g} to below 1{percent_hint(margin)}"
+        )
     if subgroups < 1:
         raise QueryError(f"{subgroups} subgroups are asked for; give at least 1.")
-    if not 0 < assignment < 1:
-        raise QueryError(f"the share assigned to treatment is {assignment:g}; give one between 0 and 1.")
-    if not 0 < ratio < math.inf:
-        raise QueryError(f"the ratio is {ratio:g}; give how many observational rows come with each experimental one.")
+    if not _LEAST_SHARE <= assignment <= 1 - _LEAST_SHARE:
+        raise QueryError(
+            f"the share assigned to treatment is {assignment:g}; give one between 0 and 1, with at least "
+            f"{_LEAST_SHARE:g} in either arm."
+        )
+    if not _LEAST_SHARE <= ratio <= 1 / _LEAST_SHARE:
+        raise QueryError(
+            f"the ratio is {ratio:g}; give how many observational rows come with each experimental one, from "
+            f"{_LEAST_SHARE:g} to {1 / _LEAST_SHARE:g}."
+        )
 
 
 def _notes(design: _Design, simultaneous: bool, worst_only: bool) -> tuple[Note, ...]:
