@@ -231,6 +231,9 @@ cross or lie outside their intervals, and `referee` is the largest difference be
 program at 1,000 queries of each sample. The fit's processor time is set against a fit to two arms and two outcomes of
 the same size in the same run, and `answering` is that of all 6,561 queries with intervals, compiling included.
 
+The intervals were calibrated on two arms and two outcomes. Read them with care where the table shows that they hold
+fewer than nine in ten of the true ends.
+
 {command("python -m pnsight_experiments.structure_accuracy --seeds 101-105 --out experiments/results/" + STRUCTURES)}
 {command("python -m pnsight_experiments.structure_accuracy --show --out experiments/results/" + STRUCTURES)}
 

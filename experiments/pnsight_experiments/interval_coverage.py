@@ -192,7 +192,6 @@ def _line(size: str, kind: str, rows: list[dict[str, str]]) -> dict[str, str]:
         "marked": str(sum(int(row["contradicted"]) > 0 for row in rows)),
         "large error": f"{mean('large_error'):.4f} / {mean('large_plug_in_error'):.4f}",
         "large width": f"{mean('large_width'):.4f} / {mean('large_plug_in_width'):.4f}",
-        "seconds": f"{mean('seconds'):.1f}",
     }
 
 
