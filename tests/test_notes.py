@@ -470,6 +470,32 @@ SENTENCES = {
         "1 of 2 queries have no answer: more than 5% of those asked about have a profile that lacks rows in one arm or "
         "table, or whose bounds cross; use fewer or coarser covariates",
     ),
+    "per_hundred": (
+        {
+            "people": ["Sex = female"],
+            "among": "",
+            "arm": "the drug",
+            "reference": "",
+            "outcome": "recovered",
+            "better": "",
+            "with_arm": [0.49, 0.49],
+            "with_reference": [0.2, 0.21],
+            "helped": [0.28, 0.43],
+            "harmed": [0.001, 0.15],
+            "extrapolated": True,
+        },
+        "of 100 people with Sex = female, 49 have recovered with the drug, 20 to 21 without it; the drug makes the "
+        "difference for 28 to 43; it harms fewer than 1 to 15 (extrapolated: nobody like this was seen)",
+    ),
+    "per_hundred_chance": (
+        {"level": 0.9, "helped": [0.25, 0.46], "harmed": [0.0, 0.999]},
+        "allowing for chance, with 90% confidence each: helped 25 to 46, harmed 0 to more than 99",
+    ),
+    "per_hundred_unanswered": (
+        {"people": [], "among": "who do as assigned", "status": "undefined"},
+        "of 100 people who do as assigned, how many are helped and how many harmed cannot be said: one of the tables "
+        "has no row of them that could tell",
+    ),
     "decision": (
         {"decision": "treat", **DECISION, **ROWS, "interval": {"level": 0.9, "reaches": 0.55, "agrees": True}},
         "treat: pns is at least 0.600, not below 0.5, and the 90% interval of that bound reaches 0.550, on the same "

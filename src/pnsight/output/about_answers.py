@@ -9,6 +9,7 @@ from pnsight.decisions import answering_model
 from pnsight.estimands.estimand import Estimand
 from pnsight.models import Model
 from pnsight.notes import Note
+from pnsight.wording import EXTRAPOLATED
 
 PeopleAveraged: TypeAlias = Population | Literal["each"]
 """Whose people an open covariate is averaged over; "each" where each table's rows are added up as they are."""
@@ -20,7 +21,7 @@ RESTS_ON = {
     "": "",
     "rows": "own rows",
     "model": "learned from others",
-    "extrapolated": "extrapolated: nobody like this was seen",
+    "extrapolated": EXTRAPOLATED,
 }
 """What an answer rests on, in words, by `basis`."""
 

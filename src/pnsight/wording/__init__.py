@@ -10,19 +10,30 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeAlias
 
 from pnsight.wording._answers import ANSWERS, ASSUMPTIONS, PAGE_ANSWERS, PERSON_TYPES, assumption_meaning
-from pnsight.wording._decisions import DECISIONS, PAGE_DECISIONS
+from pnsight.wording._decisions import DECISIONS, EXTRAPOLATED, PAGE_DECISIONS
 from pnsight.wording._diagnostics import DIAGNOSTICS
+from pnsight.wording._per_hundred import PAGE_PER_HUNDRED, PARTS, PER_HUNDRED
 from pnsight.wording._studies import STUDIES
 
-__all__ = ["ASSUMPTIONS", "KINDS", "PERSON_TYPES", "Form", "assumption_meaning", "capitalised", "sentence"]
+__all__ = [
+    "ASSUMPTIONS",
+    "EXTRAPOLATED",
+    "KINDS",
+    "PARTS",
+    "PERSON_TYPES",
+    "Form",
+    "assumption_meaning",
+    "capitalised",
+    "sentence",
+]
 
 Template: TypeAlias = str | Callable[..., str]
 
 Form: TypeAlias = Literal["text", "page"]
 """Where a sentence stands: in a terminal, a report or a file; or on a page, beside the form that asked."""
 
-_ENGLISH: Mapping[str, Template] = {**STUDIES, **DIAGNOSTICS, **ANSWERS, **DECISIONS}
-_ENGLISH_PAGE: Mapping[str, Template] = {**_ENGLISH, **PAGE_ANSWERS, **PAGE_DECISIONS}
+_ENGLISH: Mapping[str, Template] = {**STUDIES, **DIAGNOSTICS, **ANSWERS, **DECISIONS, **PER_HUNDRED}
+_ENGLISH_PAGE: Mapping[str, Template] = {**_ENGLISH, **PAGE_ANSWERS, **PAGE_DECISIONS, **PAGE_PER_HUNDRED}
 _FORMS: Mapping[Form, Mapping[str, Template]] = {"text": _ENGLISH, "page": _ENGLISH_PAGE}
 
 KINDS = frozenset(_ENGLISH)
