@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ import pandas
 
 import pnsight
 from pnsight.data.small_cells import withheld_profiles
+from pnsight.data.structure import DROP
 
 Tables = tuple[pandas.DataFrame, pandas.DataFrame | None]
 
@@ -38,6 +40,7 @@ TRIALS: dict[str, dict[str, Any]] = {
     "three arms and three outcomes": {"treatment": "dose", "arms": DOSES, "outcome": "grade", "outcomes": GRADES},
     "times": {"outcome": None, "time": "days", "event": "died", "event_is": "bad", "horizons": (30, 90)},
     "noncompliance": {"treatment": "taken", "assigned": "x"},
+    "missing outcomes left out": {"outcome": "partly"},
     "missing outcomes as sets": {"outcome": "partly", "missing_outcome": "set"},
     "missing outcomes, worst case": {"outcome": "partly", "missing_outcome": "worst-case"},
 }
@@ -108,6 +111,8 @@ def by_fate(tables: Tables, min_cell: int, **how: Any) -> list[RowsByFate]:
         hidden = withheld_profiles(people[:, study.structure.all_columns_of(name)], people.sum(axis=1), min_cell)
         gone = {_labels(study, profile) for profile in study.profiles[hidden]}
         out = np.array([row in gone for row in table[list(COVARIATES)].itertuples(index=False, name=None)], dtype=bool)
+        if study.structure.description.missing == DROP:
+            out &= table[how.get("outcome") or "y"].notna().to_numpy()  # rows that are left out are not withheld
         found.append(RowsByFate(table[~out], table[out]))
     return found
 
@@ -122,38 +127,49 @@ def without_withheld(tables: Tables, min_cell: int, **how: Any) -> Tables:
     return shown[0], shown[1] if len(shown) > 1 else None
 
 
-def refilled(tables: Tables, min_cell: int, seed: int, **how: Any) -> Tables:
+def refilled(fates: Sequence[RowsByFate], min_cell: int, seed: int, part: float = 1 / 8) -> Tables:
     """Other tables, the same but in the rows that are withheld.
 
-    Who of them is treated and who responds, what they weigh and whom they live with change places, one is gone, and
-    rare towns have other names.
+    For that part of them, who they are, who is treated and who responds, what they weigh and whom they live with change
+    places. There is one fewer or one more, whichever leaves about as many, all weigh more or less than before, and rare
+    towns have other names.
     """
     rng, found = np.random.default_rng(seed), []
-    for fate in by_fate(tables, min_cell, **how):
+    for fate in fates:
         other = fate.withheld.reset_index(drop=True)
         for columns in (["town", "sex", "old"], list(SHOWN), ["w", "p"], ["n"], ["home"]):
-            some = rng.permutation(len(other))[: len(other) // 8]  # few enough that no cell becomes large
+            some = rng.permutation(len(other))[: int(len(other) * part)]
             other.loc[some, columns] = other.loc[rng.permutation(some), columns].to_numpy()
         other["w"] = np.round(other["w"] * rng.uniform(0.5, 2.0, len(other)), 3)
         other["town"] = other["town"].replace(dict(zip(RARE, OTHER_RARE, strict=True)))
-        other = other.drop(index=rng.integers(len(other)))
+        other = _one_fewer_or_more(other, int(rng.integers(len(other))), min_cell)
         found.append(pandas.concat([fate.shown, other.sample(frac=1, random_state=seed)], ignore_index=True))
     return found[0], found[1] if len(found) > 1 else None
 
 
+def _one_fewer_or_more(rows: pandas.DataFrame, number: int, min_cell: int) -> pandas.DataFrame:
+    """The rows without that one, or with it twice where about how many there are would change."""
+    if round(len(rows) / min_cell) == round((len(rows) - 1) / min_cell):
+        return rows.drop(index=number)
+    return pandas.concat([rows, rows.loc[[number]]], ignore_index=True)
+
+
 def twins(seed: int, min_cell: int, rows: int = 800, alone: bool = False, **how: Any) -> tuple[Tables, Tables]:
-    """Two pairs of tables with different small cells, of which the same is left without them."""
+    """Two pairs of tables with different small cells, of which the same is left without them.
+
+    Where so many rows change that a cell becomes large, or another has to be withheld, fewer do the next time.
+    """
     tables = rare_tables(seed, rows, alone)
+    fates, left = by_fate(tables, min_cell, **how), pnsight.suppress(read(tables, **how), min_cell)
     for attempt in range(1000):
-        other = refilled(tables, min_cell, 1000 * seed + attempt, **how)
-        if same_left(tables, other, min_cell, **how):
+        other = refilled(fates, min_cell, 1000 * seed + attempt, part=1 / (8 + attempt))
+        if is_same(left, pnsight.suppress(read(other, **how), min_cell)):
             return tables, other
     raise AssertionError("no other tables leave the same")
 
 
-def same_left(first: Tables, second: Tables, min_cell: int, **how: Any) -> bool:
-    """Whether the same rows are left of both, and about as many withheld."""
-    one, two = (pnsight.suppress(read(tables, **how), min_cell) for tables in (first, second))
+def is_same(one: pnsight.Study, two: pnsight.Study) -> bool:
+    """Whether the same rows are left in both studies, and about as many withheld."""
     return (
         one.withheld == two.withheld
         and one.schema == two.schema

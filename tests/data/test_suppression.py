@@ -15,13 +15,14 @@ from rare_people import COVARIATES, RARE, TRIALS, WAYS, rare_tables, read, twins
 
 import pnsight
 from noted import kinds, remark, rows_without, rows_without_treatment_or_outcome, values
-from pnsight.data.attrition import LevelAttrition, TableAttrition
 from pnsight.data.study import Study, Withheld
 from pnsight.data.suppression import suppress_study
 from pnsight.errors import QueryError, TableError
 from pnsight.notes import Note
 from pnsight.queries import lattice
 from strategies import studies
+
+CELLS = [(x, y) for x in (0, 1) for y in (0, 1)]
 
 
 @st.composite
@@ -77,9 +78,7 @@ def test_so_it_is_of_every_structure_and_so_is_what_is_said_of_missing_outcomes(
 
 def test_rows_without_an_outcome_that_are_few_are_small_counts_like_others():
     """In one town three people lack an outcome: they are a cell of their own, whatever becomes of them."""
-    rows = [
-        {"town": town, "x": x, "y": y} for town in ("Aix", "Dol") for x in (0, 1) for y in (0, 1) for _ in range(40)
-    ]
+    rows = [{"town": town, "x": x, "y": y} for town in ("Aix", "Dol") for x, y in CELLS for _ in range(40)]
     rows += [{"town": "Aix", "x": x, "y": None} for x in (0, 1) for _ in range(12)]
     rows += [{"town": "Dol", "x": 1, "y": None}] * 3 + [{"town": "Cluny", "x": x, "y": 1} for x in (0, 1)] * 10
     study = pnsight.read_study(pandas.DataFrame(rows), treatment="x", outcome="y", missing_outcome="set")
@@ -106,6 +105,8 @@ def test_tables_that_differ_in_withheld_rows_leave_the_same(way):
     assert_same(*left)
     assert left[0].withheld == left[1].withheld
     assert left[0].notes == left[1].notes
+    assert left[0].attrition == left[1].attrition
+    assert left[0].dropped == left[1].dropped
 
 
 @given(counted_studies())
@@ -163,11 +164,10 @@ def test_bands_stay_and_so_do_their_edges():
 def heavy_people() -> pandas.DataFrame:
     """Four people of one town with weights from 12 to 38, and forty or fifty of two others in each cell."""
     rare = pandas.DataFrame({"town": "Dol", "x": [0, 0, 1, 1], "y": [0, 1, 0, 1], "n": [12, 20, 31, 38]})
-    cells = [(x, y) for x in (0, 1) for y in (0, 1)]
     common = [
         {"town": town, "x": x, "y": y, "n": 5}
         for town, people in (("Aix", 50), ("Brest", 40))
-        for x, y in cells
+        for x, y in CELLS
         for _ in range(people)
     ]
     return pandas.concat([rare, pandas.DataFrame(common)], ignore_index=True)
@@ -262,16 +262,50 @@ def test_rows_left_out_while_counting_are_told_if_they_are_not_few_and_without_w
 
 
 def test_missing_outcomes_are_told_by_arm_and_not_to_the_last_person():
-    levels = (LevelAttrition("sex", ((300.0, 301.0), (1.0, 2.0)), ((3.0, 4.0), (1.0, 0.0))),)
-    found = TableAttrition("experimental", (304.0, 303.0), (44.0, 4.0), levels=levels)
-    left = suppress_study(replace(read(rare_tables(1)), attrition=(found,)), 10)
-    assert left.attrition == (TableAttrition("experimental", (300.0, 300.0), (40.0, 0.0)),)
-    arms = TableAttrition("experimental", (304.0, 303.0, 16.0), (44.0, 4.0, 6.0), (1.0, 1.0, 1.0), levels=levels)
-    left = suppress_study(replace(read(rare_tables(1)), attrition=(arms,)), 10)
-    assert left.attrition == (TableAttrition("experimental", (300.0, 300.0, 20.0), (40.0, 0.0, 10.0), (1.0,) * 3),)
-    clustered = replace(found, worth=0.5)
-    assert suppress_study(replace(read(rare_tables(1)), attrition=(clustered,)), 10).attrition is None
-    assert suppress_study(replace(read(rare_tables(1), weight="n"), attrition=(found,)), 10).attrition is None
+    study = read(rare_tables(1, rows=4000), outcome="partly")
+    left = suppress_study(study, 10)
+    assert left.withheld.share > 0.05
+    for before, told, gone, rest in zip(
+        study.attrition, left.attrition, left.withheld.rows, left.withheld.left, strict=True
+    ):
+        assert told.missing == tuple(10 * round(arm / 10) for arm in before.missing) != before.missing
+        assert all(arm % 10 == 0 for arm in told.rows)
+        assert abs(sum(told.rows) - (rest + gone + sum(told.missing))) <= 10
+        assert told.shares == pytest.approx(before.shares, abs=0.01)
+        assert before.levels
+        assert not told.levels
+
+
+@pytest.mark.parametrize("way", ["weights that count", "clusters", "all at once"])
+def test_they_are_not_told_where_rows_are_no_people_or_not_independent(way):
+    study = read(rare_tables(1), **WAYS[way], outcome="partly")
+    assert study.attrition is not None
+    assert suppress_study(study, 10).attrition is None
+
+
+@pytest.mark.parametrize("trial", [name for name, how in TRIALS.items() if "missing_outcome" in how])
+def test_missing_outcomes_that_are_kept_are_told_of_the_people_who_are_left(trial):
+    tables, how = rare_tables(1, rows=4000), TRIALS[trial]
+    left, fresh = suppress_study(read(tables, **how), 10), read(without_withheld(tables, 10, **how), **how)
+    assert [(one.rows, one.missing) for one in left.attrition] == [(one.rows, one.missing) for one in fresh.attrition]
+    assert all(any(one.missing) for one in left.attrition)
+
+
+@pytest.mark.parametrize("kept", ["drop", "set", "worst-case"])
+def test_no_withheld_row_changes_what_is_told_of_missing_outcomes(kept):
+    """One person of a rare town takes the other treatment, and so 206 are treated instead of 205."""
+
+    def left(treated: int) -> Study:
+        town = {"Aix": 50, "Brest": 40}
+        rows = [{"town": name, "x": x, "y": y} for name in town for x, y in CELLS for _ in range(town[name])]
+        rows += [{"town": "Aix", "x": x, "y": None} for x in (0, 1) for _ in range(20)]
+        rows += [{"town": "Dol", "x": int(number < treated), "y": number % 2} for number in range(11)]
+        table = pandas.DataFrame(rows)
+        return suppress_study(pnsight.read_study(table, treatment="x", outcome="y", missing_outcome=kept), 10)
+
+    assert left(6).attrition == left(5).attrition
+    assert left(6).attrition is not None
+    assert left(6).withheld == left(5).withheld
 
 
 def test_a_design_is_handed_on_without_small_numbers_and_without_a_persons_weight():

@@ -21,7 +21,7 @@ from pnsight.data.protected_numbers import in_protected_bands, with_drawn_number
 from pnsight.data.sampled_rows import INDEPENDENT, SampledRows, row_weights
 from pnsight.data.schema import OTHER, Codes, Covariate, Schema
 from pnsight.data.small_cells import withheld_profiles
-from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL
+from pnsight.data.structure import DROP, EXPERIMENTAL, OBSERVATIONAL
 from pnsight.data.structures import outcome_codes, places
 from pnsight.data.study import Study, Withheld
 from pnsight.errors import QueryError
@@ -76,6 +76,7 @@ def suppress_study(study: Study, min_cell: int) -> Study:
     hidden = {table: withheld_profiles(found, sizes, min_cell) for table, found in people.items()}
     left = _without(study, hidden)
     design = None if left.design is None else left.design.without_small_counts(min_cell)
+    withheld = _record(people, hidden, min_cell)
     return replace(
         left,
         treatment=study.treatment,
@@ -83,11 +84,11 @@ def suppress_study(study: Study, min_cell: int) -> Study:
         treated=study.treated,
         success=study.success,
         ignored=study.ignored,
-        dropped=_dropped(study, min_cell),
-        attrition=_attrition(study, min_cell),
+        dropped=_dropped(study, left, min_cell),
+        attrition=_attrition(study, left, withheld),
         notes=(*_notes(study, left), *(() if design is None else design.notes)),
         design=design,
-        withheld=_record(people, hidden, min_cell),
+        withheld=withheld,
         sampled=None,
     ).with_labels(study.labels)
 
@@ -212,13 +213,18 @@ def _about(rows: float, min_cell: int) -> float:
     return float(min_cell * round(rows / min_cell))
 
 
-def _rows_are_people(study: Study) -> bool:
-    return study.sampled is None or all(rows.rows_are_people for rows in study.sampled.values())
+def _rows_are_people(left: Study) -> bool:
+    """Whether each row that is left is a person; those that are withheld have no say, or they would be told of."""
+    return left.sampled is None or all(rows.rows_are_people for rows in left.sampled.values())
 
 
-def _dropped(study: Study, min_cell: int) -> dict[Note, float]:
+def _rows_are_independent(left: Study) -> bool:
+    return left.sampled is None or all(rows.independent.all() for rows in left.sampled.values())
+
+
+def _dropped(study: Study, left: Study, min_cell: int) -> dict[Note, float]:
     """Rows left out while counting, if they are people, and not few; without the columns that they lack."""
-    if not _rows_are_people(study):
+    if not _rows_are_people(left):
         return {}
     return {
         Note(reason.kind, {**reason.values, **({"covariates": ()} if "covariates" in reason.values else {})}): rows
@@ -227,18 +233,43 @@ def _dropped(study: Study, min_cell: int) -> dict[Note, float]:
     }
 
 
-def _attrition(study: Study, min_cell: int) -> tuple[TableAttrition, ...] | None:
-    """About how many outcomes of either arm are missing, if rows are people, and not few; not by level."""
-    if study.attrition is None or not _rows_are_people(study):
+def _attrition(study: Study, left: Study, withheld: Withheld) -> tuple[TableAttrition, ...] | None:
+    """About how many outcomes of each arm are missing, if rows are people and independent; not by level.
+
+    Nothing but what is published enters, and how many rows were left out, so that no withheld row can change it.
+    """
+    if study.attrition is None or not (_rows_are_people(left) and _rows_are_independent(left)):
         return None
-    if any(worth != 1 for one in study.attrition for worth in (one.worth, *one.arm_worth)):
-        return None  # what clusters are worth rests on all rows
-    return tuple(_coarse(one, min_cell) for one in study.attrition)
+    kept = study.structure.description.missing != DROP
+    found = [one for one in study.attrition if one.table in left.structure.tables]
+    return tuple(_missing_kept(left, one.table) if kept else _missing_left_out(one, left, withheld) for one in found)
 
 
-def _coarse(found: TableAttrition, min_cell: int) -> TableAttrition:
-    rows, missing = (tuple(_about(arm, min_cell) for arm in arms) for arms in (found.rows, found.missing))
-    return TableAttrition(found.table, rows, missing, (1.0,) * len(rows))
+def _missing_kept(left: Study, table: str) -> TableAttrition:
+    """Where rows without an outcome are cells like others: of the people who are left."""
+    rows, missing = _people_by_arm(left, table), _people_by_arm(left, table, MISSING)
+    return TableAttrition(table, tuple(rows.tolist()), tuple(missing.tolist()), (1.0,) * len(rows))
+
+
+def _missing_left_out(found: TableAttrition, left: Study, withheld: Withheld) -> TableAttrition:
+    """Where such rows were left out: to a multiple of the limit, with withheld people shared out as those left are."""
+    gone = withheld.rows[(EXPERIMENTAL, OBSERVATIONAL).index(found.table)]
+    shown = _people_by_arm(left, found.table)
+    missing = [_about(arm, withheld.min_cell) for arm in found.missing]
+    rows = [_about(arm, withheld.min_cell) for arm in shown * (1 + gone / (shown.sum() or 1.0)) + missing]
+    return TableAttrition(found.table, tuple(rows), tuple(missing), (1.0,) * len(rows))
+
+
+def _people_by_arm(study: Study, table: str, outcome: str | None = None) -> FloatArray:
+    """People of each arm of a table in the order of `Arms`, shape (arms,); of one outcome, or of all."""
+    structure = study.structure
+    people = study.people[:, structure.all_columns_of(table)].sum(axis=0)
+    at = places(structure, table)
+    if outcome is not None:
+        at = at[..., [outcome_codes(structure.description).index(outcome)]]
+    at = at.reshape(len(at), -1)
+    found = np.where(at >= 0, people[at], 0.0).sum(axis=1)
+    return np.asarray(found[::-1] if structure.is_two_by_two else found)
 
 
 def _notes(study: Study, left: Study) -> tuple[Note, ...]:
