@@ -5,8 +5,9 @@ Run it with: python -m pnsight_experiments.interval_coverage --out FILE.csv [--s
 
 Each line of the file is one fit of the default model to one sample of one population with known truth: the share of the
 true ends inside their nominal 90% intervals, over the exact queries and over 6,000 drawn from all, the mean widths,
-cautious decisions that the truth contradicts, and the errors for groups with 1,000 rows beside the plug-in's. Started
-again, it goes on where it stopped; `--show` prints the tables of what is there.
+cautious decisions that the truth contradicts, the errors for groups with 1,000 rows beside the plug-in's, and how far
+the trial's shares are from what the trial itself says. Started again, it goes on where it stopped; `--show` prints the
+tables of what is there.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ import numpy as np
 
 import pnsight
 from pnsight._text import format_table
+from pnsight.data.structure import EXPERIMENTAL
+from pnsight.estimands.estimand import Estimand
+from pnsight.queries import lattice
 from pnsight_experiments.scores import Truth, truth
 
 SIZES = ("150/300", "200/2000", "500/2000", "500/20000", "2000/50000", "2000/200000", "20000/20000")
@@ -30,7 +34,10 @@ SIZES = ("150/300", "200/2000", "500/2000", "500/20000", "2000/50000", "2000/200
 CATALOG = ("confounder", "covariate", "direct", "direct-positive", "mediator")
 KINDS = ("index", "index-dependent", "interaction", "interaction-dependent", "tree", "tree-dependent")
 THRESHOLDS = (0.1, 0.3, 0.5)
-MANY_ROWS = 1000
+MANY_ROWS, FEW_ROWS = 1000, 30
+TENTH = 1.645
+"""Standard errors that chance exceeds once in ten."""
+
 ROUNDING = 1e-9
 QUERIES = 6000
 """Queries drawn from all, beside the exact ones."""
@@ -80,6 +87,7 @@ def score(population: str, size: str, seed: str) -> dict[str, Any]:
     row |= coverage(known, found)
     row |= decisions(known, found)
     row |= large_groups(known, found, pnsight.PlugIn().fit(study).bounds(known.codes))
+    row |= trial_shift(model)
     print(" ".join(f"{name}={value:.3g}" if isinstance(value, float) else f"{value}" for name, value in row.items()))
     return row
 
@@ -129,6 +137,35 @@ def large_groups(known: Truth, found: pnsight.BoundTable, plug_in: pnsight.Bound
         result[f"{name}_error"] = float(np.mean(missed)) if many.any() else float("nan")
         result[f"{name}_width"] = float(np.mean(spans)) if many.any() else float("nan")
     return result
+
+
+def trial_shift(model: pnsight.ResponseTypeModel) -> dict[str, float]:
+    """How far P(y_x) of the trial's people moved from what their own rows say, in standard errors of those rows.
+
+    Of everyone, the larger of both arms; of groups that one covariate tells apart and that have `FEW_ROWS` rows in both
+    arms, the share of arms that moved by more than 1.645 standard errors, of which chance alone would make a tenth.
+    """
+    structure = model.structure
+    codes = lattice.queries_fixing_at_most(model.schema, 1)
+    law, _ = model.law_and_error(codes, Estimand.parse("pns", population="experimental"))
+    counts = model.counts(codes)
+    moved = []
+    for number in structure.groups_of(EXPERIMENTAL):
+        rows, shares = counts[:, structure.group_slices[number]], law.cells[:, structure.group_slices[number]]
+        total = rows.sum(axis=1)
+        share = (rows[:, 0] + 0.5) / (total + 1)
+        error = np.sqrt(share * (1 - share) / np.maximum(total, 1))
+        moved.append(
+            np.where(total >= FEW_ROWS, np.abs(shares[:, 0] - rows[:, 0] / np.maximum(total, 1)) / error, np.nan)
+        )
+    by_arm = np.array(moved)
+    groups = by_arm[:, (codes >= 0).any(axis=1)]
+    groups = groups[:, ~np.isnan(groups).any(axis=0)]
+    everyone = by_arm[:, (codes < 0).all(axis=1)].max()
+    return {
+        "trial_shift": float(everyone),
+        "trial_shift_groups": float((groups > TENTH).mean()) if groups.size else 0.0,
+    }
 
 
 def read(out: Path) -> list[dict[str, str]]:

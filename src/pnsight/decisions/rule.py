@@ -15,12 +15,19 @@ from pnsight.errors import ModelError, QueryError, percent_hint
 from pnsight.estimands.quantities import find_quantity
 from pnsight.estimands.resolve import ROUNDING
 from pnsight.notes import WARNING, Note
-from pnsight.queries.bound_table import EXTRAPOLATED, OK, BoundTable, plain_numbers
+from pnsight.queries.bound_table import EXTRAPOLATED, OK, ROWS, BoundTable, plain_numbers
 
 TREAT, NOT, UNCERTAIN, NONE = "treat", "not", "uncertain", ""
 
 MIN_EFFECTIVE_ROWS = 30.0
 """An answer that is worth fewer rows of its own than this is never decided upon with caution."""
+
+LEARNED_MARGIN = 1.3
+"""By what the interval of an answer that others taught is stretched for a cautious decision.
+
+Intervals hold as often as they should on average over populations; where the truth is rougher than what networks learn
+of it, errors are about that much larger than expected. Set on development populations.
+"""
 
 
 def reaches(values: FloatArray, threshold: float) -> BoolArray:
@@ -83,8 +90,9 @@ class Decisions(Tabular):
     decision : shape (queries,)
         ``treat``, ``not`` or ``uncertain``; empty where there is no answer, or one that is extrapolated.
     decision_cautious : shape (queries,)
-        The same where the whole interval of the deciding end has to agree, and the answer has to be worth
-        `MIN_EFFECTIVE_ROWS` rows of the people asked about; empty without intervals.
+        The same where the whole interval of the deciding end has to agree, stretched by `LEARNED_MARGIN` where others
+        taught the answer, and the answer has to be worth `MIN_EFFECTIVE_ROWS` rows of the people asked about; empty
+        without intervals.
     threshold : what the bounds are compared with
     cautious : whether `decision` is the cautious one too
     """
@@ -176,7 +184,12 @@ class Decisions(Tabular):
         end = lowest[row] if plain == TREAT else highest[row]
         if np.isnan(end):
             return None
-        return {"level": answers.level, "reaches": end, "agrees": reaches(end, self.threshold) == (plain == TREAT)}
+        return {
+            "level": answers.level,
+            "reaches": end,
+            "agrees": reaches(end, self.threshold) == (plain == TREAT),
+            "stretched": bool(_margins(answers)[row] > 1),
+        }
 
 
 def decided(
@@ -227,11 +240,24 @@ def refuse_threshold(threshold: float, quantity: str) -> None:
 
 
 def cautious_ends(answers: BoundTable) -> tuple[FloatArray, FloatArray]:
-    """Where the interval of the lower end begins and that of the upper end stops, shape (queries,) each."""
+    """Both ends as a cautious decision sees them, shape (queries,) each.
+
+    Where the interval of the lower end begins and that of the upper end stops, stretched where others taught the answer.
+    """
     if answers.level is None:
         raise ModelError(
             "caution needs an interval for each bound, which this model does not give; leave --cautious "
             "(cautious=True) out, or fit a response-types model with intervals."
         )
     begins, stops = answers.interval("lower")[0], answers.interval("upper")[1]
-    return np.minimum(answers.lower, begins), np.maximum(answers.upper, stops)
+    margin = _margins(answers)
+    below = margin * np.maximum(answers.lower - begins, 0.0)
+    above = margin * np.maximum(stops - answers.upper, 0.0)
+    return answers.lower - below, answers.upper + above
+
+
+def _margins(answers: BoundTable) -> FloatArray:
+    """By what the interval of each answer is stretched, shape (queries,)."""
+    if answers.basis is None:
+        return np.ones(len(answers))
+    return np.where((answers.basis == ROWS) | (answers.basis == ""), 1.0, LEARNED_MARGIN)

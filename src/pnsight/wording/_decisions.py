@@ -73,8 +73,9 @@ def trial_says(quantity: str, trial: Sequence[float] | None) -> str:
     return f"by the trial alone {quantity} is between {lower:.3f} and {upper:.3f}"
 
 
-def _interval(level: float, reaches: float, agrees: bool) -> str:
-    reach = f"the {level:.0%} interval of that bound reaches {reaches:.3f}"
+def _interval(level: float, reaches: float, agrees: bool, stretched: bool = False) -> str:
+    wider = ", made wider as others taught it," if stretched else ""
+    reach = f"the {level:.0%} interval of that bound{wider} reaches {reaches:.3f}"
     return f", and {reach}, on the same side" if agrees else f", but {reach}, on the other side"
 
 
