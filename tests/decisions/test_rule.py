@@ -143,6 +143,24 @@ def test_a_decision_in_words_gives_its_reason_and_its_rows(table, cautious, sent
     assert decided(table, cautious=cautious).words() == [sentence.removesuffix(".") + rows]
 
 
+@pytest.mark.parametrize(("basis", "decision"), [("rows", "treat"), ("model", "uncertain"), ("", "treat")])
+def test_an_answer_that_others_taught_is_decided_with_a_margin(basis, decision):
+    table = replace(answers(0.6, 0.9, 0.09), basis=np.array([basis]))
+    found = decided(table, 0.5, cautious=True)
+    assert found.decision.tolist() == [decision]
+    assert found.reason().values["interval"]["stretched"] == (basis == "model")
+    assert ("made wider as others taught it" in found.words()[0]) == (basis == "model")
+
+
+@pytest.mark.parametrize("basis", ["rows", "model"])
+def test_a_margin_never_turns_a_cautious_decision_into_another(basis):
+    rng = np.random.default_rng(3)
+    for lower, upper, half in zip(*np.sort(rng.random((2, 200)), axis=0), rng.random(200) / 3, strict=True):
+        table = replace(answers(lower, upper, half), basis=np.array([basis]))
+        plain, careful = decided(table, 0.5).decision[0], decided(table, 0.5).decision_cautious[0]
+        assert careful in (plain, "uncertain")
+
+
 # --- thresholds met exactly, and ties -----------------------------------------------------------------------
 
 NEARLY = 0.3 - 1e-16

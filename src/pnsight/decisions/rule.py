@@ -242,7 +242,7 @@ def refuse_threshold(threshold: float, quantity: str) -> None:
 def cautious_ends(answers: BoundTable) -> tuple[FloatArray, FloatArray]:
     """Both ends as a cautious decision sees them, shape (queries,) each.
 
-    Where the interval of the lower end begins and that of the upper end stops, stretched where others taught the answer.
+    The lower end where its interval begins and the upper one where its stops, stretched where others taught the answer.
     """
     if answers.level is None:
         raise ModelError(
