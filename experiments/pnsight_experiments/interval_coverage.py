@@ -227,6 +227,7 @@ def _line(size: str, kind: str, rows: list[dict[str, str]]) -> dict[str, str]:
         "all error": f"{(mean('all_lower_error') + mean('all_upper_error')) / 2:.4f}",
         "wrong": f"{wrong / max(decided, 1):.3%} of {decided:,}",
         "marked": str(sum(int(row["contradicted"]) > 0 for row in rows)),
+        "trial moved": f"{mean('trial_shift'):.2f}, {mean('trial_shift_groups'):.1%}",
         "large error": f"{mean('large_error'):.4f} / {mean('large_plug_in_error'):.4f}",
         "large width": f"{mean('large_width'):.4f} / {mean('large_plug_in_width'):.4f}",
     }
