@@ -208,9 +208,9 @@ cautious decisions at 0.1, 0.3 and 0.5 that the truth contradicts. `marked` coun
 refused because the tables seem to contradict each other. For groups with 1,000 rows in both tables, errors and widths
 stand beside those of the plug-in. `trial moved` says by how many of its own standard errors P(y_x) of all people of the
 trial, the larger of both arms, moved from what the trial's rows say, and in how many of the groups that one covariate
-tells apart it moved by more than 1.645 of them. Settings were chosen on seeds 301 to 352; the seeds shown here, from 211
-on, had not been looked at when they were, but for the first sample of each cell: its share of wrong decisions was a
-reason to ask for a margin where others taught an answer, and how large that is was set on seeds 331 and 332.
+tells apart it moved by more than 1.645 of them. Settings were chosen on seeds 301 to 352; the seeds shown here, from
+211 on, had not been looked at then, but for the first sample of each cell: its share of wrong decisions was a reason to
+ask for a margin where others taught an answer, and how large that is was set on seeds 331 and 332.
 
 {command("python -m pnsight_experiments.interval_coverage --seeds 211-220 --out experiments/results/" + SMALL_STUDIES)}
 {command("python -m pnsight_experiments.interval_coverage --show --out experiments/results/" + SMALL_STUDIES)}
@@ -223,8 +223,8 @@ PROMISES = {
     "contradictions": "In how many coherent studies is any answer refused because the tables seem to contradict each "
     "other?",
     "trial": "How far do both tables together move what the trial says about its own people, in its own standard "
-    "errors, and is that nearer the truth than a fit to the trial alone? The same with a registry that lost some of its "
-    "successes.",
+    "errors, and is that nearer the truth than a fit to the trial alone? The same with a registry that lost some of "
+    "its successes.",
     "seeds": "How much do half-widths vary over ten seeds of one fit (coefficient of variation)?",
     "weights": "Random survey weights of mean one, 400 rows that are worth 150: coverage of 90% intervals.",
     "clusters": "Trials randomised by household: coverage of 90% intervals with and without `--cluster`.",
