@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -102,6 +104,18 @@ def test_the_response_type_model_learns_every_structure(tmp_path, name):
     assert inside.mean() >= 0.75
     pnsight.save(fitted, tmp_path / "model")
     np.testing.assert_array_equal(pnsight.load(tmp_path / "model").bounds(PROFILES, estimand).lower, answers.lower[:4])
+
+
+@pytest.mark.parametrize(("name", "graded"), [("two by two", False), ("noncompliance", False), ("three grades", True)])
+def test_only_with_more_than_two_outcomes_are_errors_expected_to_add_up(name, graded):
+    study, errors = drawn(STRUCTURES[name], 1), []
+    for ratio in (1.0, 2.0):
+        intervals = replace(QUICK.intervals, end_ratio_if_graded=ratio)
+        model = pnsight.ResponseTypeModel(config=replace(QUICK, intervals=intervals)).fit(study)
+        assert not model.fit_summary_.no_network
+        errors.append(model.marginaliser_.errors(PROFILES, np.array([0.0, 1.0])))
+    expected = 2.0 ** (1 - QUICK.intervals.end_ratio_weight) if graded else 1.0
+    np.testing.assert_allclose(errors[1] / errors[0], expected, rtol=1e-5)
 
 
 def test_profiles_can_be_mixed_and_refined_in_any_structure():

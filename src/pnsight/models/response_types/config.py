@@ -133,6 +133,10 @@ class IntervalConfig:
     end_ratio, end_ratio_weight : float
         What the errors of ends usually are, over what the errors of shares suggest, and how much of the logarithm of
         the ratio is left to the simulated studies, which are too few to show it well. Set on development populations.
+    end_ratio_if_graded : float
+        What it usually is with more than two outcomes. Ends then add up shares of several outcomes whose errors go the
+        same way: a network is wrong about how far a profile's outcomes are shifted as a whole, while shares are taken
+        to stray like counts, and simulated studies show too little of it. Set on development populations.
     subpopulations : int
         Random queries that predictions and held-out counts are compared on.
     min_rows : int
@@ -146,9 +150,14 @@ class IntervalConfig:
     log_inflation_sd: float = 0.2
     end_ratio: float = 0.95
     end_ratio_weight: float = 0.4
+    end_ratio_if_graded: float = 1.3
     subpopulations: int = 600
     min_rows: int = 30
     decay_profiles: int = 1024
+
+    def usual_end_ratio(self, outcomes: int) -> float:
+        """What the errors of ends usually are with that many outcomes, over what the errors of shares suggest."""
+        return self.end_ratio if outcomes <= 2 else self.end_ratio_if_graded
 
 
 @dataclass(frozen=True)

@@ -421,7 +421,8 @@ class FitProcedure:
         drawn = drawn_errors(estimand.bounds_at, Law(structure, law), rows, estimand.span)
         expected = np.square(drawn.ends).sum()
         ratio = np.sqrt(error_variance(ends, self.networks).sum() / max(expected, 1e-12))
-        usual, weight = self.config.intervals.end_ratio, self.config.intervals.end_ratio_weight
+        usual = self.config.intervals.usual_end_ratio(len(structure.description.outcomes))
+        weight = self.config.intervals.end_ratio_weight
         return float(usual ** (1 - weight) * max(ratio, _MIN_END_RATIO) ** weight)
 
     def _decay(self, studies: Sequence[_SimulatedStudy], selected: _Selected) -> FloatArray:
