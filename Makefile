@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(addpre
 # once, and one that has nothing left takes over some of another's.
 PYTEST := $(BIN)/pytest --numprocesses auto --dist worksteal
 
-.PHONY: demo test quick coverage check bench soak docs lint types layers docs-in-step constraints wheel hooks clean
+.PHONY: demo test quick coverage check bench soak docs notebooks lint types layers docs-in-step constraints wheel hooks clean
 
 demo: $(PLAIN)
 	$(BIN)/pnsight demo
@@ -72,8 +72,12 @@ hooks: $(STAMP)
 
 docs: $(STAMP)
 	$(BIN)/python docs/generate.py
-	$(BIN)/sphinx-build --fail-on-warning --keep-going -b html docs docs/_build/html
+	$(BIN)/sphinx-build --fresh-env --fail-on-warning --keep-going -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
+
+# The notebooks of the gallery without the other pages: fails if a cell fails.
+notebooks: $(STAMP)
+	$(BIN)/python docs/run_notebooks.py
 
 # The demo needs the package alone; all else also what tests and documentation need.
 $(PLAIN): pyproject.toml

@@ -1,22 +1,47 @@
-"""Sphinx: how the documentation is built. Nothing is fetched, neither while building nor while reading."""
+"""Sphinx: how the documentation is built. Nothing is fetched, neither while building nor while reading.
+
+Formulas are set by MathJax, which sphinx-mathjax-offline brings along and copies beside the pages. The notebooks of the
+gallery are executed whenever their pages are read; what they show is what the code says today.
+"""
 
 from __future__ import annotations
 
 import re
+import sys
+from pathlib import Path
 from typing import Any
 
 from pnsight import __version__
+
+sys.path.insert(0, str(Path(__file__).parent))
+from run_notebooks import find_own_programs
+
+find_own_programs()
 
 project = "pnsight"
 author = "The pnsight authors"
 copyright = author
 release = version = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.napoleon",
+    "sphinx-mathjax-offline",
+]
 exclude_patterns = ["_build"]
 default_role = "code"
 smartquotes = False  # x' is a symbol, not a quotation
 myst_heading_anchors = 3
+myst_enable_extensions = ["dollarmath"]
+myst_dmath_allow_labels = False
+
+nb_execution_mode = "force"
+nb_execution_in_temp = True  # what a notebook writes is gone when it ends
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300  # seconds for one cell, on a busy machine
+nb_merge_streams = True
 
 html_theme = "furo"
 html_title = f"pnsight {version}"

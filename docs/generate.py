@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,27 +33,83 @@ from pnsight.cli.main import app
 DOCS = Path(__file__).parent
 WIDTH = 100
 
-MODULES = (
-    "data.labels",
-    "data.law",
-    "data.reading",
-    "data.schema",
-    "data.structure",
-    "data.study",
-    "data.two_by_two",
-    "estimands",
-    "queries.bound_table",
-    "queries.lattice",
-    "queries.query",
-    "diagnostics",
-    "models",
-    "simulation",
-    "decisions",
-    "decisions.planning",
-    "output.plots",
-    "output.report",
+
+@dataclass(frozen=True)
+class Topic:
+    """A page of the Python reference: what it is about, the names of `pnsight` on it, and modules with more."""
+
+    page: str
+    title: str
+    about: str
+    names: tuple[str, ...]
+    modules: tuple[str, ...] = ()
+
+
+TOPICS = (
+    Topic(
+        "reading",
+        "Read tables",
+        "From files, data frames and databases to a study.",
+        ("read_study", "read_counts", "write_counts", "suppress", "Study", "Schema", "Covariate"),
+        ("data.reading", "data.study", "data.schema", "data.labels", "data.structure", "data.two_by_two"),
+    ),
+    Topic(
+        "checking",
+        "Check tables and models",
+        "Whether tables are usable, and how a model fares on rows that it has not seen.",
+        ("check", "Check", "validate", "Validation"),
+        ("diagnostics",),
+    ),
+    Topic(
+        "models",
+        "Models",
+        "What learns from a study and answers, and how it is stored.",
+        ("ResponseTypeModel", "PlugIn", "MaskMLP", "ExactMLP", "Model", "save", "load"),
+        ("models",),
+    ),
+    Topic(
+        "asking",
+        "Ask: quantities, queries and bounds",
+        "What is asked, of whom, and the table of answers.",
+        ("Estimand", "Payoffs", "Query", "BoundTable", "Law", "Program"),
+        ("estimands", "queries.query", "queries.bound_table", "queries.lattice", "data.law"),
+    ),
+    Topic(
+        "deciding",
+        "Decide",
+        "Whom to treat, what to ask first, which groups stand out, how firm it is.",
+        ("decide", "ask", "rank", "select", "tip", "policies", "score"),
+        ("decisions",),
+    ),
+    Topic(
+        "planning",
+        "Plan a study",
+        "How many rows, and of whom.",
+        ("size", "plan"),
+        ("decisions.planning",),
+    ),
+    Topic(
+        "showing",
+        "Show: plots, reports, the explorer",
+        "Figures, a report in one file, and pages in the browser.",
+        ("plot", "serve"),
+        ("output.plots", "output.report"),
+    ),
+    Topic(
+        "simulating",
+        "Simulate",
+        "Populations whose truth is known, and tables drawn from them.",
+        (),
+        ("simulation",),
+    ),
+    Topic(
+        "errors",
+        "Errors and notes",
+        "What goes wrong, and what a reader should know, as data.",
+        ("PnsightError", "Note"),
+    ),
 )
-"""Modules with public names, in the order of the layers."""
+"""The Python reference by topic, in the order of work. Every public name is on one page."""
 
 CONSTANTS = {
     "estimands": ["pnsight.estimands.assumptions.ASSUMPTIONS", "pnsight.estimands.quantities.QUANTITIES"],
@@ -108,26 +165,58 @@ def _help(words: tuple[str, ...]) -> str:
 
 
 def python_reference() -> str:
-    """Every public name: what `pnsight` offers itself, then what its modules add."""
-    names = [name for name in pnsight.__all__ if not name.startswith("__")]
-    functions = [name for name in names if inspect.isfunction(getattr(pnsight, name))]
-    classes = [name for name in names if inspect.isclass(getattr(pnsight, name))]
+    """The topics of the Python reference, each with what `pnsight` offers and a line about it."""
+    public = {name for name in pnsight.__all__ if not name.startswith("__") and not inspect.ismodule(_public(name))}
+    if homeless := public - set(_names()):
+        raise SystemExit(f"name these in TOPICS of docs/generate.py: {', '.join(sorted(homeless))}")
     parts = [
         "# Python reference\n",
-        "`import pnsight` gives the functions and classes below; the modules hold the rest. "
+        "`import pnsight` gives the names below; their modules hold more, and each page has both. "
         "In shapes, `rows`, `queries` and `profiles` count what their names say.\n",
-        "## Functions\n",
-        *(_directive("autofunction", f"pnsight.{name}") for name in functions),
-        "## Classes\n",
-        *(_directive("autoclass", f"pnsight.{name}", ":members:") for name in classes),
-        *(_module(name, classes + functions) for name in MODULES),
+        *(_overview(topic) for topic in TOPICS),
+        "```{toctree}\n:hidden:\n",
+        *(f"reference/{topic.page}" for topic in TOPICS),
+        "```\n",
     ]
     return NOTE + "\n".join(parts)
 
 
-def _module(name: str, shown: list[str]) -> str:
+def _overview(topic: Topic) -> str:
+    rows = [f"| {{py:obj}}`{name} <pnsight.{name}>` | {_summary(name)} |" for name in topic.names]
+    table = "\n".join(["| | |", "|---|---|", *rows, ""]) if rows else ""
+    more = ", ".join(f"`pnsight.{name}`" for name in topic.modules)
+    modules = f"Modules: {more}.\n" if more else ""
+    return "\n".join([f"## [{topic.title}](reference/{topic.page}.md)\n", f"{topic.about}\n", table, modules])
+
+
+def _summary(name: str) -> str:
+    """The first sentence about a name."""
+    return (inspect.getdoc(_public(name)) or "").split("\n\n")[0].replace("\n", " ").replace("|", "\\|")
+
+
+def _public(name: str) -> Any:
+    return getattr(pnsight, name)
+
+
+def _names() -> list[str]:
+    return [name for topic in TOPICS for name in topic.names]
+
+
+def topic_page(topic: Topic) -> str:
+    """A page of the Python reference: names of `pnsight` first, then what its modules add."""
+    parts = [f"# {topic.title}\n", f"{topic.about}\n", *map(_documented, topic.names), *map(_module, topic.modules)]
+    return NOTE + "\n".join(parts)
+
+
+def _documented(name: str) -> str:
+    if inspect.isclass(_public(name)):
+        return _directive("autoclass", f"pnsight.{name}", ":members:")
+    return _directive("autofunction", f"pnsight.{name}")
+
+
+def _module(name: str) -> str:
     """A module without the names that `pnsight` itself offers."""
-    directive = _directive("automodule", f"pnsight.{name}", ":members:", f":exclude-members: {', '.join(shown)}")
+    directive = _directive("automodule", f"pnsight.{name}", ":members:", f":exclude-members: {', '.join(_names())}")
     constants = [_directive("autodata", constant, ":no-value:") for constant in CONSTANTS.get(name, [])]
     return "\n".join([f"## pnsight.{name}\n", directive, *constants])
 
@@ -146,6 +235,7 @@ def readme() -> str:
 PAGES: list[tuple[Path, Callable[[], str]]] = [
     (DOCS / "cli.md", command_line),
     (DOCS / "python.md", python_reference),
+    *((DOCS / "reference" / f"{topic.page}.md", partial(topic_page, topic)) for topic in TOPICS),
     (DOCS / "experiment.md", lambda: NOTE + experiment.page()),
     (DOCS / "accuracy.md", lambda: NOTE + accuracy.page()),
     (DOCS.parent / "README.md", readme),
@@ -154,6 +244,7 @@ PAGES: list[tuple[Path, Callable[[], str]]] = [
         (page, partial(refreshed, page))
         for page in (
             DOCS / "index.md",
+            DOCS / "install.md",
             DOCS / "quickstart.md",
             DOCS / "questions.md",
             DOCS / "bounds.md",
@@ -170,6 +261,7 @@ PAGES: list[tuple[Path, Callable[[], str]]] = [
             DOCS / "scoring.md",
             DOCS / "sites.md",
             DOCS / "report.md",
+            DOCS / "reporting.md",
             DOCS / "disclosure.md",
             DOCS / "explorer.md",
             DOCS / "howto-doses.md",
