@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight._typing import FloatArray, IndexArray
-from pnsight.data.number_codes import LARGEST, NO_NUMBER, NumberCodes, high_ends, low_ends, pack
+from pnsight.data.number_codes import LARGEST, NO_NUMBER, NumberCodes, high_ends, is_range, low_ends, pack
 from pnsight.errors import QueryError
 
 Coding: TypeAlias = Literal["standardised", "ranked", "stepped"]
@@ -45,6 +45,12 @@ _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
 
 _EXACT = 2**24
 """Below this every whole number has a code of its own."""
+
+_MANY = 4096
+"""Codes from which on their texts are written together."""
+
+_PLAIN = (1e-3, 1e6)
+"""Sizes between which the shortest text of a number that is not whole is the same everywhere."""
 
 _MISSING = "missing"
 _SECONDS = 86400.0
@@ -310,6 +316,19 @@ class NumberScale:
         if strict and not self.whole:
             return f"{self.number_text(low)}..<{strict}"
         return f"{self.number_text(low)}..{self.number_text(high)}"
+
+    def texts(self, codes: npt.NDArray[Any]) -> list[str]:
+        """`text` of many codes, shape (codes,)."""
+        numbers = low_ends(codes)
+        if len(codes) < _MANY or self.origin is not None or is_range(codes).any() or np.isinf(numbers).any():
+            return [self.text(code) for code in codes.tolist()]
+        import pyarrow as pa  # writes numbers several times as fast, but takes long to load
+
+        found: list[str] = pa.array(numbers).cast(pa.string()).to_pylist()
+        size = np.abs(numbers)
+        for place in np.flatnonzero((size < _PLAIN[0]) | (size >= _PLAIN[1]) | (numbers == np.round(numbers))):
+            found[place] = self.number_text(float(numbers[place]))  # with an exponent, or without a point
+        return found
 
     def _strict(self, high: float) -> str:
         """The number just above an end, if the end is meant to be below it."""

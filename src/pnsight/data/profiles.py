@@ -91,13 +91,25 @@ def profile_index(schema: Schema, codes: Codes) -> npt.NDArray[np.intp]:
 
 
 class ProfileLookup:
-    """Finds profiles in a list of distinct ones by binary search."""
+    """Finds profiles in a list by binary search of their index or, where there is none, of a hash of their codes."""
 
     def __init__(self, schema: Schema, profiles: Codes) -> None:
-        self._schema = schema
-        numbers = self._numbers(profiles)
+        self._schema, self._profiles, self._salt = schema, profiles, 0
+        self._sort()
+        while self._hashes_collide():
+            self._salt += 1
+            self._sort()
+
+    def _sort(self) -> None:
+        numbers = self._numbers(self._profiles)
         self._order = np.argsort(numbers)
         self._sorted = numbers[self._order]
+
+    def _hashes_collide(self) -> bool:
+        """Whether profiles that differ have the same number."""
+        again = np.flatnonzero(self._sorted[1:] == self._sorted[:-1])
+        one, other = (self._profiles[self._order[again + k]] for k in (0, 1))
+        return bool((one != other).any())
 
     def find(self, profiles: Codes) -> npt.NDArray[np.intp]:
         """Look up profiles.
@@ -112,15 +124,46 @@ class ProfileLookup:
         array of int, shape (profiles,)
             The position of each in the list, -1 if it is not there.
         """
+        found = np.full(len(profiles), -1, dtype=np.intp)
         if not len(self._sorted):
-            return np.full(len(profiles), -1, dtype=np.intp)
+            return found
         asked = self._numbers(profiles)
         at = np.searchsorted(self._sorted, asked).clip(max=len(self._sorted) - 1)
-        return np.where(self._sorted[at] == asked, self._order[at], -1)
+        same = np.flatnonzero(self._sorted[at] == asked)
+        place = self._order[at[same]]
+        if not self._schema.countable:  # another profile may have that hash
+            equal = (self._profiles[place] == profiles[same]).all(axis=1)
+            same, place = same[equal], place[equal]
+        found[same] = place
+        return found
 
     def _numbers(self, profiles: Codes) -> npt.NDArray[Any]:
-        """Sort keys that only equal profiles share: the index, or the bytes where an index would overflow."""
+        """The index of each profile or, where it would overflow, a hash of its codes."""
         if self._schema.countable:
             return profile_index(self._schema, profiles)
-        kind = self._schema.code_type
-        return np.ascontiguousarray(profiles, dtype=kind).view(f"S{kind.itemsize * profiles.shape[1]}").ravel()
+        return hash_rows(profiles, self._salt)
+
+
+def hash_rows(codes: Codes, salt: int = 0) -> npt.NDArray[np.uint64]:
+    """Hash rows of codes: equal rows have equal numbers, and others hardly ever.
+
+    Parameters
+    ----------
+    codes : shape (rows, covariates)
+        Codes of profiles or queries.
+    salt
+        Another one gives other numbers.
+
+    Returns
+    -------
+    array, shape (rows,)
+        Numbers of 64 bits, mixed as by S. Vigna's splitmix64.
+    """
+    found = np.full(len(codes), salt + 1, dtype=np.uint64)
+    for column in codes.T:
+        found ^= column.astype(np.int64).view(np.uint64)
+        found *= np.uint64(0xBF58476D1CE4E5B9)
+        found ^= found >> np.uint64(27)
+        found *= np.uint64(0x94D049BB133111EB)
+        found ^= found >> np.uint64(31)
+    return found

@@ -208,6 +208,10 @@ class Covariate:
         """The level, number or range that has a code, as people write it."""
         return self.levels[code] if self.number is None else self.number.text(code)
 
+    def texts(self, codes: npt.NDArray[Any]) -> list[str]:
+        """The same of many codes, shape (codes,)."""
+        return [self.levels[code] for code in codes] if self.number is None else self.number.texts(codes)
+
     @cached_property
     def _code_of(self) -> dict[str, int]:
         found = {level: code for code, level in enumerate(self.levels)}
@@ -480,8 +484,15 @@ class Schema:
         sizes = tuple(0 if j in self.numeric else size for j, size in enumerate(self.shape))
         covariate, level = _coded_levels(sizes)
         found = np.where(codes[:, covariate] == level, np.float32(1), np.float32(-1))
-        numbers = [column for j, each in self.numeric.items() for column in each.inputs(codes[:, j], coding)]
-        return np.column_stack([found, *numbers]).astype(np.float32) if numbers else found
+        if not self.numeric:
+            return found
+        widths = [len(each.inputs(codes[:0, j], coding)) for j, each in self.numeric.items()]
+        both = np.empty((len(codes), found.shape[1] + sum(widths)), dtype=np.float32)
+        both[:, : found.shape[1]] = found
+        ends = found.shape[1] + np.cumsum(widths)
+        for (j, each), width, end in zip(self.numeric.items(), widths, ends, strict=True):
+            both[:, end - width : end] = np.column_stack(each.inputs(codes[:, j], coding))
+        return both
 
 
 def codes_of(queries: Sequence[Sequence[int]]) -> Codes:

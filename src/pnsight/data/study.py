@@ -15,7 +15,7 @@ from pnsight._typing import FloatArray
 from pnsight.data.attrition import TableAttrition
 from pnsight.data.coarsened import PRIOR_ROWS, coarsened_shares, effective_counts
 from pnsight.data.labels import NO_LABELS, Labels
-from pnsight.data.profiles import distinct_profiles
+from pnsight.data.profiles import ProfileLookup, distinct_profiles
 from pnsight.data.sampled_rows import SampledRows, sum_by
 from pnsight.data.sampling import SamplingDesign
 from pnsight.data.schema import Codes, Schema
@@ -311,6 +311,11 @@ class Study:
             design, sampled = None if design is None else design.without_folds(), None
         counted = _in_columns(kept, structure)
         return replace(self, counts=counted, structure=structure, design=design, sampled=sampled, sites=())
+
+    @cached_property
+    def lookup(self) -> ProfileLookup:
+        """Finds profiles among those of the study."""
+        return ProfileLookup(self.schema, self.profiles)
 
     @cached_property
     def grouped(self) -> Study:

@@ -133,7 +133,7 @@ class Decisions(Tabular):
     def columns(self) -> dict[str, list[Any]]:
         """The query, its decision, plain and with caution, then the columns of its answer."""
         words = {"decision": self.decision, "decision_cautious": self.decision_cautious}
-        return self.answers.columns(beside={name: [str(word) for word in found] for name, found in words.items()})
+        return self.answers.columns(beside={name: found.tolist() for name, found in words.items()})
 
     def words(self) -> list[str]:
         """Each query, its decision, the reason and the rows behind it, in a sentence."""

@@ -13,9 +13,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pnsight.data.profiles import hash_rows
 from pnsight.data.schema import Codes
 from pnsight.decisions.rule import NONE, NOT, TREAT, UNCERTAIN
-from pnsight.decisions.which_arm import decide
+from pnsight.decisions.which_arm import decide_without_notes
 from pnsight.errors import QueryError
 from pnsight.estimands.estimand import Estimand, EstimandLike
 from pnsight.models import Model
@@ -31,6 +32,9 @@ BLOCK_ROWS = 131_072
 
 MOST_REMEMBERED = 262_144
 """Distinct people whose answers are kept from block to block."""
+
+_RECURRING = 0.9
+"""Share of people in a block that are distinct above which hardly any recurs."""
 
 _FIRST = ("decision", "decision_cautious", "between", "arm", "query")
 _COUNTS = ("support_experimental", "support_observational")
@@ -181,7 +185,9 @@ class Scorer:
         return found
 
     def _look_up(self, codes: Codes) -> Any:
-        """The answer of each person; those who are new are answered once, and remembered."""
+        """The answer of each person; those who are new are answered once, and remembered unless hardly any recurs."""
+        if not len(self._keys) and _hardly_any_recurs(codes):
+            return self._answer(codes)
         keys, first, place = np.unique(_keys(codes, self.model.schema.shape), return_index=True, return_inverse=True)
         at = np.searchsorted(self._keys, keys)
         known = at < len(self._keys)
@@ -204,7 +210,7 @@ class Scorer:
 
     def _answer(self, codes: Codes) -> Any:
         """Decisions and answers as an Arrow table."""
-        found = decide(
+        found = decide_without_notes(
             self.model, codes, self.threshold, self.cautious, self.quantity, self.extrapolate, **self.options
         )
         self._contrast = found.contrast or self.options.get("contrast")
@@ -219,6 +225,11 @@ class Scorer:
         if name in _TEXTS:
             return pa.string()
         return pa.int64() if name in _COUNTS and self._whole else pa.float64()
+
+
+def _hardly_any_recurs(codes: Codes) -> bool:
+    """Whether people with numbers nearly all differ, so that it does not pay to sort and to remember them."""
+    return codes.dtype == np.int64 and len(np.unique(hash_rows(codes))) > _RECURRING * len(codes)
 
 
 def _keys(codes: Codes, shape: tuple[int, ...]) -> npt.NDArray[Any]:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from pnsight._tabular import Tabular
 from pnsight._typing import BoolArray, FloatArray
+from pnsight.data.schema import Codes
 from pnsight.decisions.rule import (
     NONE,
     UNCERTAIN,
@@ -185,16 +186,43 @@ def decide(
     """
     if leave:
         return decide_or_leave(model, queries, threshold, cautious, extrapolate, quantity, **options)
+    codes = encode(model.schema, queries)
+    found = decide_without_notes(model, codes, threshold, cautious, quantity, extrapolate, **options)
+    if isinstance(found, ArmDecisions):
+        return found
+    return noting_usual_care(model, found, codes, model.estimand(quantity, **options))
+
+
+def decide_without_notes(
+    model: Model,
+    codes: Codes,
+    threshold: float | None = None,
+    cautious: bool = False,
+    quantity: EstimandLike = None,
+    extrapolate: bool = False,
+    **options: Any,
+) -> Decisions | ArmDecisions:
+    """What `decide` finds, without asking a second time whether usual care would do better: for very many people.
+
+    Parameters
+    ----------
+    model, threshold, cautious, quantity, extrapolate, options
+        As `decide` takes them.
+    codes : shape (queries, covariates)
+        The queries.
+
+    Returns
+    -------
+    One decision a query.
+    """
     arms = model.structure.description.arms
     chosen = (
         isinstance(quantity, Estimand) or options.get("contrast") is not None or options.get("statement") is not None
     )
     if len(arms) <= 2 or chosen:
-        codes, asked = encode(model.schema, queries), model.estimand(quantity, **options)
-        found = decided(model.bounds(codes, asked), threshold, cautious, extrapolate)
-        return noting_usual_care(model, found, codes, asked)
+        return decided(model.bounds(codes, model.estimand(quantity, **options)), threshold, cautious, extrapolate)
     estimand = model.estimand(quantity, **{**options, "contrast": (arms[1], arms[0])})
-    return decide_arm(model, queries, estimand, threshold, cautious, extrapolate)
+    return decide_arm(model, codes, estimand, threshold, cautious, extrapolate)
 
 
 def decide_arm(

@@ -352,7 +352,8 @@ class Model(ABC):
 
     def counts(self, codes: Codes) -> FloatArray:
         """Rows behind each query in the structure's cells and sets, shape (queries, cells + sets)."""
-        return lattice.sum_over(self.schema, codes, self.study.profiles, self.study.counts)
+        lookup = self.study.lookup if self.schema.numeric and len(codes) > 1 else None
+        return lattice.sum_over(self.schema, codes, self.study.profiles, self.study.counts, lookup)
 
     def support(self, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Rows in the experimental and in the observational table, each of shape (queries,).

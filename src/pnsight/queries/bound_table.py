@@ -117,10 +117,10 @@ class BoundTable(Tabular):
             "support_observational": plain_counts(self.support_observational),
         }
         more = {name: plain_numbers(self._or_blank(getattr(self, name))) for name in _LATER_NUMBERS}
-        basis = [""] * len(self) if self.basis is None else [str(text) for text in self.basis]
+        basis = [""] * len(self) if self.basis is None else self.basis.tolist()
         kept = {name: list(values) for name, values in self.kept.items()}
         query = {"query": list(self.queries), **{name: list(values) for name, values in (beside or {}).items()}}
-        return {**kept, **query, **plain, "status": [str(text) for text in self.status], "basis": basis, **more}
+        return {**kept, **query, **plain, "status": self.status.tolist(), "basis": basis, **more}
 
     def _or_blank(self, values: FloatArray | None) -> FloatArray:
         return np.full(len(self), np.nan) if values is None else values

@@ -213,7 +213,9 @@ def roll_up(schema: Schema, profiles: Codes, values: FloatArray) -> FloatArray:
     return cube.reshape(-1, width)
 
 
-def sum_over(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray) -> FloatArray:
+def sum_over(
+    schema: Schema, queries: Codes, profiles: Codes, values: FloatArray, lookup: ProfileLookup | None = None
+) -> FloatArray:
     """Sum values of profiles over the profiles that match each of some queries.
 
     Profiles that match none of the queries are left out first; then the cheapest way of summing is taken.
@@ -228,6 +230,8 @@ def sum_over(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray
         Codes of profiles; fastest in column-major order.
     values : shape (profiles, k)
         What to sum.
+    lookup
+        Finds single people among the profiles, where some covariates are numeric; made anew where it is not given.
 
     Returns
     -------
@@ -238,13 +242,15 @@ def sum_over(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray
     if len(queries) == 1:
         return np.asarray(values[some].sum(axis=0, keepdims=True))
     if len(some) < len(profiles):
-        profiles, values = profiles[some], values[some]
+        profiles, values, lookup = profiles[some], values[some], None
     if schema.numeric:
-        return _sum_of_numbers(schema, queries, profiles, values)
+        return _sum_of_numbers(schema, queries, profiles, values, lookup)
     return _sum_cheapest(schema, queries, profiles, values)
 
 
-def _sum_of_numbers(schema: Schema, queries: Codes, profiles: Codes, values: FloatArray) -> FloatArray:
+def _sum_of_numbers(
+    schema: Schema, queries: Codes, profiles: Codes, values: FloatArray, lookup: ProfileLookup | None
+) -> FloatArray:
     """Sums where covariates are numbers: groups are summed as levels are, single people found, and the rest matched."""
     positions = schema.positions(queries)
     grouped = (schema.coded(positions) == queries).all(axis=1)
@@ -256,7 +262,7 @@ def _sum_of_numbers(schema: Schema, queries: Codes, profiles: Codes, values: Flo
     if grouped.any():
         sums[grouped] = _sum_cheapest(schema.grouped, positions[grouped], schema.positions(profiles), values)
     if single.any():
-        place = ProfileLookup(schema, profiles).find(queries[single])
+        place = (lookup or ProfileLookup(schema, profiles)).find(queries[single])
         sums[single] = np.where((place >= 0)[:, None], values[place], 0.0) if len(values) else 0.0
     if rest.any():
         sums[rest] = _sum_by_matching(queries[rest], profiles, values)
@@ -270,7 +276,7 @@ def _sum_cheapest(schema: Schema, queries: Codes, profiles: Codes, values: Float
     one_pass = (len(profiles) + _PASS_COST) * (width + values.shape[1])
     if by_matching <= one_pass:
         return _sum_by_matching(queries, profiles, values)
-    patterns = _group_by_pattern(queries)
+    patterns = group_by_pattern(queries)
     by_pass = len(patterns) * one_pass
     by_roll_up = _ROLL_UP_COST * schema.n_queries * values.shape[1]
     if schema.n_queries <= MAX_QUERIES and by_roll_up < min(by_matching, by_pass):
@@ -336,8 +342,19 @@ def _adder(values: FloatArray, passes: int) -> _AddUp:
     return add_up
 
 
-def _group_by_pattern(queries: Codes) -> list[npt.NDArray[np.intp]]:
-    """Positions of the queries, those that fix the same covariates in one array."""
+def group_by_pattern(queries: Codes) -> list[npt.NDArray[np.intp]]:
+    """Group queries by which covariates they fix.
+
+    Parameters
+    ----------
+    queries : shape (queries, covariates)
+        Codes of queries.
+
+    Returns
+    -------
+    list of arrays
+        Positions of the queries, those that fix the same covariates in one array.
+    """
     if not queries.size:
         return [np.arange(len(queries))] if len(queries) else []
     packed = np.packbits(queries != OPEN, axis=1)  # a pattern is a few bytes, which sort quicker than its columns

@@ -19,13 +19,17 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight._foreign_text import without_apostrophe
-from pnsight.data.number_codes import of_numbers
+from pnsight.data.number_codes import is_range, of_numbers
 from pnsight.data.schema import OPEN, OPEN_SYMBOL, OPEN_SYMBOLS, Codes, Covariate, Schema
 from pnsight.errors import QueryError, join_names
 
 QueryLike: TypeAlias = Any
 """``None`` or ``""`` (everyone), text, a mapping name -> level, a `Query`, a list of those, a data frame with one query
 a row, or an integer array of codes (positions of levels, not levels)."""
+
+
+_SIGNS = "<>"
+"""What the text of a range begins with that has no end below or above."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ class Query:
 
     def _one_sided(self, name: str) -> bool:
         """Whether a covariate is fixed to the numbers below or above one, which has a sign of its own."""
-        return name in self.numeric and self.fixed[name][0] in "<>"
+        return name in self.numeric and self.fixed[name][0] in _SIGNS
 
     def _words_of(self, name: str, level: str) -> str:
         if self._one_sided(name):
@@ -336,12 +340,30 @@ def format_queries(schema: Schema, codes: Codes) -> list[str]:
         One character for each covariate if all levels are single characters, else ``name=level,name=level``.
     """
     if not schema.single_character:
-        return [str(decode(schema, row)) for row in codes]
+        columns = [_fixings(covariate, codes[:, j]) for j, covariate in enumerate(schema.covariates)]
+        rows = zip(*columns, strict=True) if columns else [()] * len(codes)
+        return [",".join(filter(None, row)) for row in rows] if (codes == OPEN).any() else list(map(",".join, rows))
     symbols = [np.array([*covariate.levels, OPEN_SYMBOL]) for covariate in schema.covariates]
     characters = np.stack([table[codes[:, j]] for j, table in enumerate(symbols)], axis=1)
     width = len(schema.names)
     texts: list[str] = np.ascontiguousarray(characters).view(f"<U{width}").ravel().tolist()
     return texts
+
+
+def _fixings(covariate: Covariate, codes: npt.NDArray[Any]) -> list[str]:
+    """What queries fix one covariate to, ``name=level`` or nothing, each distinct code written once."""
+    distinct, place = np.unique(codes, return_inverse=True)
+    name, levels = _escape(covariate.name), covariate.texts(distinct[distinct != OPEN])
+    if covariate.number is None:
+        texts = [f"{name}={_escape(level)}" for level in levels]
+    elif is_range(distinct).any():
+        texts = [f"{name}{level}" if level[0] in _SIGNS else f"{name}={level}" for level in levels]
+    else:
+        texts = [f"{name}={level}" for level in levels]
+    if len(texts) < len(distinct):
+        texts.insert(int(np.flatnonzero(distinct == OPEN)[0]), "")
+    found: list[str] = np.array(texts, dtype=object)[place.ravel()].tolist()
+    return found
 
 
 def example_query(schema: Schema) -> str:

@@ -13,7 +13,7 @@ from pnsight._typing import FloatArray, IndexArray
 from pnsight.data.coarsened import coarsened_shares, effective_counts
 from pnsight.data.law import Law
 from pnsight.data.number_scale import STANDARDISED, Coding
-from pnsight.data.profiles import ProfileLookup, distinct_profiles, profile_index
+from pnsight.data.profiles import distinct_profiles, profile_index
 from pnsight.data.schema import OPEN, Codes
 from pnsight.data.study import Study
 from pnsight.estimands.drawn_errors import drawn_errors
@@ -167,7 +167,6 @@ class FitProcedure:
         self.coding: Coding = STANDARDISED
         self.inputs = study.schema.effect_coding(study.profiles)
         self.training = config.numeric.training if self.numeric else config.training
-        self.lookup = ProfileLookup(study.schema, study.profiles)
         effort = config.effort_for(len(study.profiles), float(self.counts.sum()), self.numeric)
         self.capacities = effort.capacities if self.inputs.shape[1] else (CONSTANT,)
         self.folds, self.networks = effort.folds, effort.networks
@@ -350,7 +349,7 @@ class FitProcedure:
         found = mean_probabilities(networks, self.study.schema.effect_coding(codes, self.coding))
         if self.numeric:
             return found
-        place = self.lookup.find(codes)
+        place = self.study.lookup.find(codes)
         found[place >= 0] = self._shrink(found[place >= 0], counts[place[place >= 0]], prior_rows)
         return found
 

@@ -39,6 +39,7 @@ from pnsight.models.response_types.fit import FitProcedure
 from pnsight.models.response_types.fit_summary import FitSummary, PlainSummary
 from pnsight.models.response_types.law_errors import draw_errors, hamming, mean_correlation
 from pnsight.models.response_types.marginalise import Marginaliser
+from pnsight.models.response_types.near_people import NEAR, NearPeople
 from pnsight.models.response_types.reconcile import Reconciled, reconcile
 from pnsight.models.response_types.reference_people import ReferencePeople
 from pnsight.models.response_types.sampled_profiles import SampledProfiles
@@ -58,12 +59,6 @@ _MAX_PAIRS = 4_000_000
 
 _ALIKE = 0.01
 """Shares of cells that differ by less than this between profiles are called the same for everyone."""
-
-_NEAR = 5
-"""People who differ in one of so many of the covariates asked about, and at least in one, are near."""
-
-_MOST_COMPARED = 4096
-"""People of each table that those asked about are compared with where covariates are numbers."""
 
 _ROUNDING = 1e-9
 
@@ -101,7 +96,7 @@ class ResponseTypeModel(LawModel):
 
     name: ClassVar[str] = "response-types"
     learns: ClassVar[Any] = PlainSummary
-    unknown_as_nan: ClassVar[tuple[str, ...]] = ("profile_errors", "group_errors")
+    unknown_as_nan: ClassVar[tuple[str, ...]] = ("profile_errors", "group_errors", "error_weights")
     method: ClassVar[str] = (
         "The response-type model. Every person is of one kind: the treatment they would choose, and the outcome they "
         "would have with and without it. Small networks give each profile its mix of these kinds, fitted to both "
@@ -353,7 +348,7 @@ class ResponseTypeModel(LawModel):
         for start in range(0, len(lacking), step):
             asked = codes[lacking[start : start + step]]
             fixed = (asked != OPEN).sum(axis=1, keepdims=True)
-            near = hamming(asked, self.study.profiles) <= np.maximum(1, fixed // _NEAR)
+            near = hamming(asked, self.study.profiles) <= np.maximum(1, fixed // NEAR)
             found[lacking[start : start + step]] = (near.astype(np.float64) @ by_table == 0).any(axis=1)
         return found
 
@@ -367,31 +362,18 @@ class ResponseTypeModel(LawModel):
 
     def _unlike_everybody(self, codes: Codes, lacking: IndexArray) -> BoolArray:
         """The same where covariates are numbers, which are near where they are of one group."""
-        found, sizes = np.zeros(len(codes), dtype=bool), np.array(self.schema.shape)
-        if not len(lacking):
-            return found
-        first = np.cumsum(sizes) - sizes
-        asked = self.schema.positions(codes[lacking])
-        fixed = (asked != OPEN).sum(axis=1)
-        rows, columns = np.nonzero(asked != OPEN)
-        indicators = np.zeros((len(asked), int(sizes.sum())), dtype=np.float32)
-        indicators[rows, first[columns] + asked[rows, columns]] = 1
-        for people in self._some_people:
-            alike = np.zeros((len(people), indicators.shape[1]), dtype=np.float32)
-            alike[np.arange(len(people))[:, None], first + people] = 1
-            step = max(1, _MAX_PAIRS // len(people))
-            for start in range(0, len(asked), step):
-                block = slice(start, start + step)
-                most = (indicators[block] @ alike.T).max(axis=1)
-                found[lacking[block]] |= fixed[block] - most > np.maximum(1, fixed[block] // _NEAR)
+        found = np.zeros(len(codes), dtype=bool)
+        if len(lacking):
+            asked = self.schema.positions(codes[lacking])
+            found[lacking] = ~np.all([people.somebody(asked) for people in self._people_of_tables], axis=0)
         return found
 
     @cached_property
-    def _some_people(self) -> list[Codes]:
-        """By table, distinct people of the study, numbers in groups; a bounded number of them, spread evenly."""
+    def _people_of_tables(self) -> list[NearPeople]:
+        """The distinct people of each table that has some, numbers in groups."""
         grouped = self.study.grouped
         found = [grouped.profiles[rows > 0] for rows in self.structure.by_table(grouped.counts).T]
-        return [people[:: max(1, len(people) // _MOST_COMPARED)] for people in found if len(people)]
+        return [NearPeople(people, self.schema.shape) for people in found if len(people)]
 
     # --- its ends --------------------------------------------------------------------------------------
 
@@ -498,7 +480,7 @@ def _forget(model: ResponseTypeModel) -> None:
         "_frequencies",
         "_alike",
         "_restricted_to_trial",
-        "_some_people",
+        "_people_of_tables",
     ):
         vars(model).pop(name, None)
 

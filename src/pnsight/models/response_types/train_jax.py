@@ -133,13 +133,15 @@ class _Blocks:
     def __init__(self, rows: int, config: TrainingConfig) -> None:
         self.blocks = -(-rows // config.block)
         self.size = -(-rows // (self.blocks * config.pad)) * config.pad
-        mixed = np.random.default_rng(0).permutation(rows) if self.blocks > 1 else np.arange(rows)
-        self._order = np.concatenate([mixed, np.full(self.blocks * self.size - rows, rows)])
+        self._order = np.random.default_rng(0).permutation(rows) if self.blocks > 1 else np.arange(rows)
 
     def arrange(self, values: npt.NDArray[np.floating]) -> Float32Array:
         """Values (profiles, k) as (blocks, k, size), zero where a block is padded."""
-        padded = np.concatenate([values, np.zeros((1, values.shape[1]), values.dtype)]).astype(np.float32)[self._order]
-        return np.ascontiguousarray(padded.reshape(self.blocks, self.size, -1).transpose(0, 2, 1))
+        found = np.zeros((self.blocks, values.shape[1], self.size), dtype=np.float32)
+        for block in range(self.blocks):
+            rows = self._order[block * self.size : (block + 1) * self.size]
+            found[block, :, : len(rows)] = values[rows].T
+        return found
 
 
 class _Data(NamedTuple):
