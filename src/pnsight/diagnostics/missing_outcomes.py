@@ -21,7 +21,7 @@ from pnsight.data.attrition import Arms, TableAttrition
 from pnsight.data.structure import EXPERIMENTAL, WORST_CASE
 from pnsight.data.study import Study
 from pnsight.data.two_by_two import N_X, N_X0, X0N, X0Y, XN, XY, Y_X, Y_X0
-from pnsight.diagnostics.covariate_differences import DIFFERS
+from pnsight.diagnostics.bonferroni import OneOfMany
 from pnsight.diagnostics.stratified_chi2 import association
 from pnsight.diagnostics.verdict import FAMILYWISE_ALPHA, OK, WARNING, Verdict
 from pnsight.notes import INFO, Note
@@ -36,7 +36,7 @@ _RESPONDED = {True: ((Y_X, N_X), (Y_X0, N_X0)), False: ((XY, XN), (X0Y, X0N))}
 
 
 @dataclass(frozen=True)
-class ArmComparison:
+class ArmComparison(OneOfMany):
     """Missing outcomes of the arms of a table.
 
     Attributes
@@ -71,14 +71,9 @@ class ArmComparison:
         return self.shares[0] - self.shares[1] if self.arms == _TWO_ARMS else max(self.shares) - min(self.shares)
 
     @property
-    def adjusted(self) -> float:
-        """P-value that allows for all looks."""
-        return min(1.0, self.tests * self.p_value)
-
-    @property
     def differs(self) -> bool:
         """Whether the shares differ by more than chance explains."""
-        return any(self.missing) and self.adjusted < FAMILYWISE_ALPHA
+        return any(self.missing) and super().differs
 
     @property
     def note(self) -> Note:
@@ -109,7 +104,7 @@ class ArmComparison:
 
 
 @dataclass(frozen=True)
-class CovariateComparison:
+class CovariateComparison(OneOfMany):
     """Missing outcomes of one arm, by the levels of a covariate.
 
     Attributes
@@ -130,14 +125,9 @@ class CovariateComparison:
     tests: int = 1
 
     @property
-    def adjusted(self) -> float:
-        """P-value that allows for all looks."""
-        return min(1.0, self.tests * self.p_value)
-
-    @property
     def differs(self) -> bool:
         """Whether levels differ by more than chance explains, and it could matter."""
-        return self.adjusted < FAMILYWISE_ALPHA and self.share > _MIN_MISSING
+        return super().differs and self.share > _MIN_MISSING
 
 
 @dataclass(frozen=True)
@@ -193,14 +183,12 @@ class MissingOutcomes:
                     "kind": "arms",
                     "look": one.table,
                     "comparison": f"missing outcomes of {' and '.join(one.arms)}",
-                    "size": one.shares[0] - one.shares[1]
-                    if one.arms == _TWO_ARMS
-                    else max(one.shares) - min(one.shares),
+                    "size": one.size,
                     "low": _known(one.low),
                     "high": _known(one.high),
                     "p_value": one.p_value,
                     "adjusted": one.adjusted,
-                    "status": DIFFERS if one.differs else OK,
+                    "status": one.status,
                 }
                 for one in self.arms
                 if any(one.missing)
@@ -213,7 +201,7 @@ class MissingOutcomes:
                     "size": one.most - one.least,
                     "p_value": one.p_value,
                     "adjusted": one.adjusted,
-                    "status": DIFFERS if one.differs else OK,
+                    "status": one.status,
                 }
                 for one in self.covariates
             ),

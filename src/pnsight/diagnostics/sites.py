@@ -21,10 +21,10 @@ from scipy.special import ndtr
 from pnsight._typing import BoolArray, FloatArray
 from pnsight.data.structure import Structure
 from pnsight.data.study import SiteTable, Study
-from pnsight.diagnostics.covariate_differences import DIFFERS
+from pnsight.diagnostics.bonferroni import OneOfMany
 from pnsight.diagnostics.mantel_haenszel import Evidence
 from pnsight.diagnostics.stratified_chi2 import association
-from pnsight.diagnostics.verdict import FAMILYWISE_ALPHA, OK, WARNING, Verdict, verdict
+from pnsight.diagnostics.verdict import OK, WARNING, Verdict, verdict
 
 ALL_CELLS = "all cells"
 
@@ -33,7 +33,7 @@ MIN_LIMITS = 3.0
 
 
 @dataclass(frozen=True)
-class SiteComparison:
+class SiteComparison(OneOfMany):
     """One site against all others, in one cell of a table or in all.
 
     Attributes
@@ -56,16 +56,6 @@ class SiteComparison:
     p_value: float
     tests: int = 1
 
-    @property
-    def adjusted(self) -> float:
-        """P-value that allows for all looks."""
-        return min(1.0, self.tests * self.p_value)
-
-    @property
-    def differs(self) -> bool:
-        """Whether the site differs from the others by more than chance explains."""
-        return self.adjusted < FAMILYWISE_ALPHA
-
     def columns(self) -> dict[str, Any]:
         """The comparison as plain data."""
         known = self.cell != ALL_CELLS
@@ -79,7 +69,7 @@ class SiteComparison:
             "other_share": self.other_share if known else None,
             "p_value": self.p_value,
             "adjusted": self.adjusted,
-            "status": DIFFERS if self.differs else OK,
+            "status": self.status,
         }
 
 
@@ -121,7 +111,7 @@ class Sites:
                 "size": None if one.cell == ALL_CELLS else one.share - one.other_share,
                 "p_value": one.p_value,
                 "adjusted": one.adjusted,
-                "status": DIFFERS if one.differs else OK,
+                "status": one.status,
             }
             for one in self.comparisons
         ]
