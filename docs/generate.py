@@ -258,6 +258,7 @@ PAGES: list[tuple[Path, Callable[[], str]]] = [
             DOCS / "policies.md",
             DOCS / "size.md",
             DOCS / "validation.md",
+            DOCS / "second-opinion.md",
             DOCS / "scoring.md",
             DOCS / "sites.md",
             DOCS / "report.md",

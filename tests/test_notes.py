@@ -544,6 +544,25 @@ SENTENCES = {
         "no group has 300 held-out rows in each arm and in the registry, so bounds were not compared; hold more out, "
         "or gather more rows",
     ),
+    "opinions_agree": (
+        {"groups": 12},
+        "the second opinion agrees with the model, within chance, on 12 groups",
+    ),
+    "opinions_differ": (
+        {"queries": ["XX", "1X"], "of": 5, "tighter": True},
+        "the two differ beyond chance on 2 of 5 groups (everyone, 1X): the model claims more than the rows bear "
+        "out: go by the second opinion there, which holds whatever the model",
+    ),
+    "opinion_needs_rows": (
+        {"groups": 1, "rows": 300, "each": 20},
+        "there is no second opinion on 1 group: it takes 300 rows in each arm and table, and 20 for every category of "
+        "a covariate",
+    ),
+    "opinion_needs_overlap": (
+        {"groups": 2, "rows": 300, "each": 20},
+        "there is no second opinion on 2 groups, whose people an arm or a table hardly has: categories with fewer than "
+        "20 rows there, or a mix that no weights can give it",
+    ),
     "everything_known": ({}, "every covariate is known: there is nothing to ask"),
     "nobody_described": ({}, "nobody fits this description, so how likely an answer is cannot be said"),
     "no_question_helps": ({}, "no single question would change the decision"),

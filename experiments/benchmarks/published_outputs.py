@@ -218,6 +218,7 @@ COMMANDS: dict[str, Sequence[object]] = {
     "ask without": ("ask", FOLDER, "sex=male,old=yes", "--without", "--format", "csv"),
     "decide or leave": ("decide", FOLDER, "", "sex=male", "--leave", "--format", "csv"),
     "policies": ("policies", FOLDER, "", "sex=male", "sex=male,old=yes", "--format", "csv"),
+    "opinion": ("opinion", FOLDER, "", "sex=male", "--format", "csv"),
     "query of those who choose": ("query", FOLDER, "--space", "mask", "--quantity", "ett", "--format", "csv"),
     "rank": ("rank", FOLDER, "--top", 100, "--format", "csv"),
     "rank by harm": ("rank", FOLDER, "--top", 100, "--by", "harm", "--format", "csv"),

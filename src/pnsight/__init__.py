@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pnsight.decisions.policies import policies
     from pnsight.decisions.ranking import rank
     from pnsight.decisions.score_frames import score
+    from pnsight.decisions.second_opinion import SecondOpinion, second_opinion
     from pnsight.decisions.selection import select
     from pnsight.decisions.tipping_points import tip
     from pnsight.decisions.validation import Validation, validate
@@ -57,6 +58,7 @@ __getattr__, __dir__, _ = lazy_loader.attach(
         "decisions.tipping_points": ["tip"],
         "decisions.value_of_information": ["ask"],
         "diagnostics": ["Check", "check"],
+        "decisions.second_opinion": ["SecondOpinion", "second_opinion"],
         "decisions.validation": ["Validation", "validate"],
         "errors": ["PnsightError"],
         "estimands.estimand": ["Estimand"],
@@ -90,6 +92,7 @@ __all__ = [
     "Query",
     "ResponseTypeModel",
     "Schema",
+    "SecondOpinion",
     "Study",
     "Validation",
     "__version__",
@@ -112,6 +115,7 @@ __all__ = [
     "read_study",
     "save",
     "score",
+    "second_opinion",
     "select",
     "serve",
     "simulation",

@@ -175,3 +175,15 @@ def test_validation_on_held_out_rows(run, attempt, tmp_path):
     assert {"predicted", "observed", "cell"} <= set(shown.header)
     assert attempt("validate", tables[0], *COLUMNS).code == 2
     assert "observational table" in attempt("validate", tables[0], *COLUMNS).err
+
+
+def test_a_second_opinion_stands_beside_the_models_bounds(tmp_path, run, attempt):
+    run("simulate", "mediator", "--experimental", 20000, "--observational", 20000, "--seed", 1, "--out", tmp_path)
+    tables = [tmp_path / f"{name}.parquet" for name in ("experimental", "observational")]
+    run("fit", *tables, "--treatment", "x", "--outcome", "y", "--model", "plug-in", "--out", tmp_path / "model")
+    found = run("opinion", tmp_path / "model", "", "z1=1", "--folds", 2, "--format", "csv")
+    assert found.header[5:] == ["lower", "upper", "low", "high", "agreement"]
+    assert [row["query"] for row in found.rows] == ["XXXXXXXXXX", "1XXXXXXXXX"]
+    assert all(float(row["low"]) <= float(row["lower"]) <= float(row["upper"]) for row in found.rows)
+    refused = attempt("opinion", tmp_path / "model", "--folds", 1)
+    assert refused.code == 2

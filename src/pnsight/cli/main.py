@@ -22,6 +22,7 @@ from pnsight.cli import (
     export,
     fit,
     formula,
+    opinion,
     oracle,
     plan,
     policies,
@@ -71,6 +72,7 @@ app.command("report")(report.report)
 app.command("export")(export.export)
 app.command("plan")(plan.plan)
 app.command("validate")(validate.validate)
+app.command("opinion")(opinion.opinion)
 app.command("size")(size.size)
 app.command(
     "bench", add_help_option=False, context_settings={"ignore_unknown_options": True, "allow_extra_args": True}

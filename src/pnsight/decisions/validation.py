@@ -179,22 +179,41 @@ def hold_out(study: Study, folds: int, seed: int) -> FloatArray:
     -------
     In the shape of the study's counts.
     """
+    return deal_study(study, folds, seed)[0]
+
+
+def deal_study(study: Study, folds: int, seed: int) -> Sequence[FloatArray]:
+    """The rows of a study in folds; clusters are not split.
+
+    Parameters
+    ----------
+    study
+        Counts of its tables.
+    folds
+        How many; where only folds of whole clusters are left of the rows, as many as those.
+    seed
+        Of the split.
+
+    Returns
+    -------
+    For each fold, counts in the shape of the study's; they add up to these.
+    """
     if study.sampled is not None:
         ordered = {name: rows.in_order() for name, rows in study.sampled.items()}
-        return np.asarray(deal_folds(study.structure, len(study.profiles), ordered, folds, seed)[0])
+        return list(deal_folds(study.structure, len(study.profiles), ordered, folds, seed))
     if study.design is not None:
-        return _stored_fold(study.design.folds, seed)
-    return split_counts(study.counts, folds, np.random.default_rng(seed))[0]
+        return _stored_folds(study.design.folds, seed)
+    return split_counts(study.counts, folds, np.random.default_rng(seed))
 
 
-def _stored_fold(folds: FloatArray | None, seed: int) -> FloatArray:
-    """One of the folds that a stored model keeps, of whole clusters."""
+def _stored_folds(folds: FloatArray | None, seed: int) -> list[FloatArray]:
+    """The folds of whole clusters that were dealt when the tables were read, beginning with another for each seed."""
     if folds is None:
         raise QueryError(
-            "which rows belong to a cluster, or weigh how much, is not known any more; validate from the tables "
-            "themselves (pnsight validate)."
+            "which rows belong to a cluster, or weigh how much, is not known any more; start from the tables "
+            "themselves (pnsight validate, or pnsight.read_study in Python)."
         )
-    return np.asarray(folds[seed % len(folds)])
+    return [folds[(seed + number) % len(folds)] for number in range(len(folds))]
 
 
 # --- one split ------------------------------------------------------------------------------------------

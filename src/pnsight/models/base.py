@@ -282,9 +282,10 @@ class Model(ABC):
     def explain(self) -> str:
         """What was chosen when fitting, and on what evidence, in words."""
 
-    def unfitted(self) -> Self:
-        """Another model with the same parameters, which constructors store under their own names."""
-        return type(self)(**{name: getattr(self, name) for name in signature(type(self)).parameters})
+    def unfitted(self, **changed: Any) -> Self:
+        """Another model with the same parameters, which constructors store under their own names, but for some."""
+        own = {name: getattr(self, name) for name in signature(type(self)).parameters}
+        return type(self)(**{**own, **changed})
 
     @property
     def study(self) -> Study:

@@ -391,7 +391,40 @@ def _validation_groups(groups: int, rows: int) -> str:
     )
 
 
+def _opinions_agree(groups: int) -> str:
+    return f"the second opinion agrees with the model, within chance, on {number_of(groups, 'group')}"
+
+
+def _opinions_differ(queries: Sequence[str], of: int, tighter: bool) -> str:
+    some = [query if query.strip("X") else "everyone" for query in queries]
+    named = join_names(some[:5]) + (f", and {len(some) - 5:,} more" if len(some) > 5 else "")
+    what = (
+        "the model claims more than the rows bear out: go by the second opinion there, which holds whatever the model"
+        if tighter
+        else "the model's bounds are wider than the rows allow: both hold, and the second opinion's are tighter"
+    )
+    return f"the two differ beyond chance on {len(some):,} of {number_of(of, 'group')} ({named}): {what}"
+
+
+def _opinion_needs_rows(groups: int, rows: int, each: int) -> str:
+    return (
+        f"there is no second opinion on {number_of(groups, 'group')}: it takes {rows} rows in each arm and table, and "
+        f"{each} for every category of a covariate"
+    )
+
+
+def _opinion_needs_overlap(groups: int, rows: int, each: int) -> str:
+    return (
+        f"there is no second opinion on {number_of(groups, 'group')}, whose people an arm or a table hardly has: "
+        f"categories with fewer than {each} rows there, or a mix that no weights can give it"
+    )
+
+
 DIAGNOSTICS: dict[str, Any] = {
+    "opinions_agree": _opinions_agree,
+    "opinions_differ": _opinions_differ,
+    "opinion_needs_rows": _opinion_needs_rows,
+    "opinion_needs_overlap": _opinion_needs_overlap,
     "sites_agree": _sites_agree,
     "sites_differ": _sites_differ,
     "sites_not_compared": "no profile has people at two sites that could be compared; coarser covariates would help.",
