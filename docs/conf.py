@@ -37,6 +37,8 @@ myst_heading_anchors = 3
 myst_enable_extensions = ["dollarmath"]
 myst_dmath_allow_labels = False
 
+mathjax3_config = {"chtml": {"scale": 0.92}}
+
 nb_execution_mode = "force"
 nb_execution_in_temp = True  # what a notebook writes is gone when it ends
 nb_execution_raise_on_error = True
