@@ -57,7 +57,7 @@ TOPICS = (
         "checking",
         "Check tables and models",
         "Whether tables are usable, and how a model fares on rows that it has not seen.",
-        ("check", "Check", "validate", "Validation"),
+        ("check", "Check", "validate", "Validation", "second_opinion", "SecondOpinion"),
         ("diagnostics",),
     ),
     Topic(
