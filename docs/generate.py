@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -216,7 +217,9 @@ def _documented(name: str) -> str:
 
 def _module(name: str) -> str:
     """A module without the names that `pnsight` itself offers."""
-    directive = _directive("automodule", f"pnsight.{name}", ":members:", f":exclude-members: {', '.join(_names())}")
+    offered = [each for each in _names() if each in dir(import_module(f"pnsight.{name}"))]
+    without = [f":exclude-members: {', '.join(offered)}"] if offered else []
+    directive = _directive("automodule", f"pnsight.{name}", ":members:", *without)
     constants = [_directive("autodata", constant, ":no-value:") for constant in CONSTANTS.get(name, [])]
     return "\n".join([f"## pnsight.{name}\n", directive, *constants])
 
