@@ -7,7 +7,7 @@ what to ask a person of whom only the first four covariates are known.
 import sys
 
 import pnsight
-from pnsight._text import format_table
+from pnsight._text_table import format_table
 from pnsight.decisions import Decisions, decided, left_open
 
 PROFILE, KNOWN, THRESHOLD = "1101001110", "1101XXXXXX", 0.5

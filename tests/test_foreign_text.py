@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from pnsight._foreign_text import as_spreadsheet_cell, printable, printable_cell, without_apostrophe
 from pnsight._tabular import Tabular
-from pnsight._text import csv_text, format_table
+from pnsight._text import csv_text
+from pnsight._text_table import format_table
 from pnsight.data.schema import Covariate, Schema
 from pnsight.queries.query import encode_columns
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pnsight._text import format_table
+from pnsight._text_table import format_table
 from pnsight.data.schema import OPEN, Covariate, Schema
 from pnsight.errors import LimitError, QueryError, TableError, did_you_mean
 from pnsight.queries.query import encode, split_unescaped, unescape

@@ -599,6 +599,12 @@ SENTENCES = {
         "7 of them describe at least 1% "
         "of the people and have at least 100 rows in each table",
     ),
+    "short_list": (
+        {"listed": 3, "top": 20, "others": 209, "margin": 0.01},
+        "3 groups listed of the 20 asked for: none of the 209 others that were compared is above every more general "
+        "group by 0.01, so naming it would add nothing; a smaller --margin, --least-share or --least-support (margin, "
+        "least_share, least_support) lets in more",
+    ),
     "ranked_cautiously": (
         {"end": "lower", "level": 0.9, "below": 0.02, "too_high": 0.01},
         "ranked with caution: by where the 90% interval of the lower bound begins, on average 0.020 below it; being "
@@ -854,3 +860,15 @@ def test_a_note_without_wording_cannot_be_made():
 def test_a_stored_note_whose_values_are_missing_is_refused_when_it_is_read():
     with pytest.raises(KeyError):
         Note.from_plain({"kind": "remark", "values": {}, "severity": "info"})
+
+
+@pytest.mark.parametrize(
+    ("others", "why"),
+    [
+        (0, "no other is large enough and has an answer"),
+        (1, "the other one is not above every more general group by 0.01, so naming it would add nothing"),
+    ],
+)
+def test_a_short_list_says_why_and_a_page_names_no_options(others, why):
+    values = {"listed": 1, "top": 5, "others": others, "margin": 0.01}
+    assert wording.sentence("short_list", values, "page") == f"1 group listed of the 5 asked for: {why}"

@@ -15,7 +15,7 @@ from statistics import median
 from typing import TypeVar
 
 import pnsight
-from pnsight._text import format_table
+from pnsight._text_table import format_table
 from pnsight.simulation import Population
 
 ROWS = 200_000

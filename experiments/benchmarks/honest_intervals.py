@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 import pnsight
-from pnsight._text import format_table
+from pnsight._text_table import format_table
 from pnsight._typing import FloatArray
 from pnsight.data.study import Study
 from pnsight.data.two_by_two import X0N, X0Y, XN, XY, Y_X, Y_X0

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import pnsight
-from pnsight._text import format_table
+from pnsight._text_table import format_table
 from pnsight._typing import FloatArray
 from pnsight.data.schema import Codes
 from pnsight.data.two_by_two import EXPERIMENT_ALONE

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import pnsight
-from pnsight._text import format_table
+from pnsight._text_table import format_table
 from pnsight.data.structure import EXPERIMENTAL
 from pnsight.estimands.estimand import Estimand
 from pnsight.queries import lattice

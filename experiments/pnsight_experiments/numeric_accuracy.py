@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 
 import pnsight
-from pnsight._text import format_table
+from pnsight._text_table import format_table
 from pnsight._typing import FloatArray
 from pnsight.data.law import Law
 from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL

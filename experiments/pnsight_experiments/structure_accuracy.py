@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 import pnsight
-from pnsight._text import format_table
+from pnsight._text_table import format_table
 from pnsight.data.schema import OPEN
 from pnsight.estimands.linear_program import ResponseTypeLP
 from pnsight.queries.bound_table import BoundTable

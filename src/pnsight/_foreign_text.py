@@ -1,6 +1,6 @@
 """Foreign text, from tables and models, where it could act: as a formula in a spreadsheet, or on a terminal.
 
-Names of columns and levels are anybody's. `csv_text` and `format_table` of `_text` and the output of the command line
+Names of columns and levels are anybody's. `csv_text` of `_text`, `_text_table` and the output of the command line
 pass them through here, and nothing else has to think of it.
 """
 

@@ -7,7 +7,8 @@ from collections.abc import Collection, Container, Mapping, Sequence
 from typing import Any
 
 from pnsight import _markup as markup
-from pnsight._text import format_table, number_of
+from pnsight._text import number_of
+from pnsight._text_table import format_table
 from pnsight.notes import Note
 
 _SHOWN_ROWS = 20

@@ -1,18 +1,16 @@
-"""Plain text: tables for a terminal and for `repr`, CSV, and numbers as text."""
+"""Plain text: CSV, and numbers as text."""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pnsight._foreign_text import as_spreadsheet_cell, printable_cell
+from pnsight._foreign_text import as_spreadsheet_cell
 
 _ROUNDING = 1e-9  # sums of shares miss 1 by less
-_NUMBER = re.compile(r"|-?(?:[\d,]*+\.\d++|[\d,]*+(?<=\d))(?:e[-+]\d++)?%?")  # nothing in it is tried twice
 _MAX_WRITTEN = 10**24
 
 
@@ -43,31 +41,6 @@ def count_text(rows: float) -> str:
 def large_number(number: int) -> str:
     """Format a whole number: in full, or as a power of ten where nobody would read it, as in ``about 10^954``."""
     return f"{number:,}" if number < _MAX_WRITTEN else f"about 10^{round(math.log10(number))}"
-
-
-def format_table(columns: Mapping[str, Sequence[Any]]) -> str:
-    """Format columns as a text table, numbers aligned to the right and words to the left, control codes as escapes.
-
-    Parameters
-    ----------
-    columns
-        Values by column name, all of one length.
-
-    Returns
-    -------
-    str
-        A line of names, a line of dashes, and a line for each row.
-    """
-    parts = [_column_lines(name, values) for name, values in columns.items()]
-    return "\n".join("  ".join(cells).rstrip() for cells in zip(*parts, strict=True))
-
-
-def _column_lines(name: str, values: Sequence[Any]) -> list[str]:
-    name, *cells = (printable_cell(text) for text in (name, *map(cell_text, values)))
-    width = max([len(name), *map(len, cells)])
-    numeric = any(cells) and all(_NUMBER.fullmatch(cell) for cell in cells)
-    place = str.rjust if numeric else str.ljust
-    return [place(name, width), "-" * width, *(place(cell, width) for cell in cells)]
 
 
 def csv_text(columns: Mapping[str, Sequence[Any]]) -> str:

@@ -161,8 +161,9 @@ def test_a_budget_and_a_question_go_by_that_too(guessing, run):
     assert [row["decision"] for row in run(*asked, "--extrapolate").rows] == ["treat", "treat"]
 
 
-def test_on_the_screen_the_basis_stands_beside_the_answer(guessing, run):
-    assert run("query", guessing, "F").out.splitlines()[0].split()[-4:-2] == ["status", "basis"]
+def test_on_the_screen_the_basis_stands_beside_the_answer(guessing, run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    assert "ok      extrapolated" in run("query", guessing, "F").out
 
 
 # --- ask ------------------------------------------------------------------------------------------------

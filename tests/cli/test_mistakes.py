@@ -269,7 +269,7 @@ MISTAKES = {
     "mix of a network": (f"fit good.csv --mix profiles {FIT} --model mask-mlp", ["--mix", "mask-mlp"]),
     "rows to train on, of a plug-in": (f"fit good.csv --min-rows 100 {FIT}", ["--min-rows", "mask-mlp", "plug-in"]),
     "rows to train on, in words": (f"fit good.csv --min-rows few {FIT} --model mask-mlp", ["--min-rows", "'few'"]),
-    "rows by their first name": (f"fit good.csv --threshold few {FIT} --model mask-mlp", ["--min-rows", "'few'"]),
+    "rows called a threshold": (f"fit good.csv --threshold 100 {FIT} --model mask-mlp", ["--threshold"]),
     # databases
     "database without a table": (f"fit sqlite:///trial.db {FIT}", ["sqlite:///trial.db", "URL::TABLE"]),
     "database that is not there": (f"fit sqlite:///none.db::people {FIT}", ["none.db", "no file"]),

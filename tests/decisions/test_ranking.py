@@ -193,7 +193,7 @@ def test_benefit_is_asked_of_the_model(plug_in, monkeypatch):
 def test_by_harm_is_by_the_lower_bound_on_harm(plug_in):
     by_harm, by_lower = rank(plug_in, by="harm"), rank(plug_in, by="lower", quantity="harm")
     assert by_harm.columns() == by_lower.columns()
-    assert by_harm.caption == "subpopulations by the lower bound on harm"
+    assert by_harm.caption == "groups by the lower bound on harm"
 
 
 # --- the best of many -----------------------------------------------------------------------------------

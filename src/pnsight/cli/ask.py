@@ -22,6 +22,9 @@ from pnsight.cli.options import (
 from pnsight.cli.output import emit, say
 from pnsight.cli.query import ModelArgument
 
+_REDUNDANT = ("group", "query")
+"""Columns that say what is known anyway, beside what is asked."""
+
 
 @estimand_options()
 def ask(
@@ -51,9 +54,9 @@ def ask(
     if without:
         rests_on = pnsight.decisions.left_open(fitted, query, least, cautious, estimand, extrapolate)
         say_about(fitted, estimand, rests_on.answers.notes, rests_on.caption)
-        emit(rests_on.columns(), format, out)
+        emit(rests_on.columns(), format, out, fitted.schema, fitted.study.labels, _REDUNDANT)
         return
     found = pnsight.ask(fitted, query, least, cautious, estimand, extrapolate)
     say(found.now.caption)
     say_about(fitted, estimand, found.notes, found.caption)
-    emit(found.by_level() if levels else found.columns(), format, out)
+    emit(found.by_level() if levels else found.columns(), format, out, fitted.schema, fitted.study.labels, _REDUNDANT)

@@ -7,6 +7,7 @@ import typer
 import pnsight
 from pnsight.cli.options import Format, FormatOption, OutOption
 from pnsight.cli.output import check_output, emit, put, put_json
+from pnsight.cli.screen import screen_width
 from pnsight.cli.table_options import (
     AssignmentOption,
     BandsOption,
@@ -84,7 +85,7 @@ def check(
     )
     found = pnsight.check(study)
     if kind is Format.TABLE:
-        put(f"{found}\n", out)
+        put(f"{found.text(screen_width())}\n", out)
     elif kind is Format.JSON:
         put_json(found.details(), out)
     else:

@@ -10,7 +10,7 @@ import pnsight
 from pnsight._tabular import prepend_columns
 from pnsight.cli.estimand_options import EstimandOptions, estimand_options
 from pnsight.cli.loading import load_model
-from pnsight.cli.messages import say_about, say_labels
+from pnsight.cli.messages import say_about
 from pnsight.cli.options import (
     CautiousOption,
     CostOption,
@@ -55,7 +55,7 @@ def decide(
     format: FormatOption = None,
     out: OutOption = None,
 ) -> None:
-    """Say for subpopulations: treat, do not treat, or uncertain; no query means everyone.
+    """Say for groups of people: treat, do not treat, or uncertain; no query means everyone.
 
     Treat where the lower bound is at least the threshold, do not where the upper bound is below it. Beside that stands
     the cautious decision, for which the whole interval of the bound has to agree. With --payoffs and --cost the bounds
@@ -78,8 +78,7 @@ def decide(
     if words:
         put("".join(f"{sentence}\n" for sentence in found.words()), out)
     else:
-        say_labels(fitted, found.columns()["query"], format, out)
-        emit(prepend_columns(found.columns(), kept), format, out)
+        emit(prepend_columns(found.columns(), kept), format, out, fitted.schema, fitted.study.labels, kept)
 
 
 def _emit_curve(

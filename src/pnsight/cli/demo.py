@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import pnsight
-from pnsight._text import format_table
+from pnsight._text_table import fit_table, text_column
 from pnsight.cli.options import within
-from pnsight.cli.output import put_data, say
+from pnsight.cli.output import put, put_data, say
 from pnsight.cli.progress_bar import bar
+from pnsight.cli.screen import screen_width
 from pnsight.cli.shown_command import typed
 from pnsight.cli.simulate import TableFormat, simulate
 
@@ -53,6 +54,9 @@ under-65 = "under 65"
 """
 """Words for columns and values, as people should read them."""
 
+_INTERVALS = ("90% of lower", "90% of upper")
+"""Columns that a narrow screen has no room for."""
+
 ROWS = 20_000
 THRESHOLD = 0.3
 
@@ -69,7 +73,7 @@ def demo(
     pnsight.models.persistence.check_place(model)
 
     _step(
-        "Two tables about an invented drug whose truth is known: a trial in which a coin decided who got it,\n"
+        "Two tables about an invented drug whose truth is known: a trial in which a coin decided who got it, "
         "and a registry in which people and their doctors chose"
     )
     size = f"--experimental {rows} --observational {rows} --seed 1 --format csv"
@@ -91,17 +95,20 @@ def demo(
     pnsight.save(fitted, model)
 
     _step(
-        "For how many does the drug make the difference: they recover with it, and would not without (PNS)? And how\n"
-        "many does it harm: they recover without it, and would not with it? Bounds on both, for everyone, for four\n"
+        "For how many does the drug make the difference: they recover with it, and would not without (PNS)? And how "
+        "many does it harm: they recover without it, and would not with it? Bounds on both, for everyone, for four "
         "groups, and for a rare profile, older men with mild disease and all the other illnesses"
     )
     queries = list(GROUPS)
     for quantity, beside in (("pns", ""), ("harm", " --quantity harm")):
         _command(f"pnsight query {model} {shlex.join(queries)}{beside}")
-        print(f"{format_table(_beside_the_truth(queries, study, fitted, quantity))}\n")
-    print(
-        "Beside the model's answers stand the truth, and what a group's own rows say (the plug-in): right for large\n"
-        "groups, no use for rare ones. The response-type model, the default of `pnsight fit`, learns from all rows."
+        columns = _beside_the_truth(queries, study, fitted, quantity)
+        shown = [text_column(name, values) for name, values in columns.items()]
+        print(f"{fit_table(shown, screen_width(), [_INTERVALS])}\n")
+    put(
+        "Beside the model's answers stand the truth, and what a group's own rows say (the plug-in): right for large "
+        "groups, no use for rare ones. The response-type model, the default of `pnsight fit`, learns from all rows.\n",
+        None,
     )
 
     _step("A report to send")
@@ -111,15 +118,16 @@ def demo(
     put_data(pnsight.output.report.render(summary), page)
     say(f"wrote {page}")
 
-    print(
-        f"\nRead {page} in a browser. To describe a person and see the answer change, start the explorer;\n"
-        "the address that it shows for a person can be copied and sent to others:"
+    put(
+        f"\nRead {page} in a browser. To describe a person and see the answer change, start the explorer; the address "
+        "that it shows for a person can be copied and sent to others:\n",
+        None,
     )
     _command(f"pnsight serve {model} --threshold {THRESHOLD} --open")
 
 
 def _step(words: str) -> None:
-    print(f"\n{words}")
+    put(f"\n{words}\n", None)
 
 
 def _command(text: str) -> None:
@@ -133,12 +141,12 @@ def _beside_the_truth(
     """Truth, answers with intervals, and what the rows alone would say."""
     truth = pnsight.simulation.get(POPULATION).bounds(queries, quantity)
     answer = model.bounds(queries, quantity)
+    names = pnsight.output.naming.labelled_names(study, queries) or queries
     return {
-        "group": [{"": "everyone", PROFILE: "the rare profile"}.get(query, query) for query in queries],
+        "group": ["the rare profile" if query == PROFILE else name for query, name in zip(queries, names, strict=True)],
         "truth": _pairs(truth),
         "response types": _pairs(answer),
-        "90% interval of lower": _intervals(answer.interval("lower")),
-        "and of upper": _intervals(answer.interval("upper")),
+        **dict(zip(_INTERVALS, map(_intervals, (answer.interval("lower"), answer.interval("upper"))), strict=True)),
         "plug-in": _pairs(pnsight.PlugIn().fit(study).bounds(queries, quantity)),
         "rows": (answer.support_experimental + answer.support_observational).astype(int).tolist(),
     }
@@ -147,8 +155,8 @@ def _beside_the_truth(
 def _pairs(table: pnsight.BoundTable) -> list[object]:
     """Both ends of each answer, or why there is none."""
     rows = zip(table.lower, table.upper, table.status, strict=True)
-    return [f"{lower:.3f} - {upper:.3f}" if status == "ok" else str(status) for lower, upper, status in rows]
+    return [f"{lower:.3f}-{upper:.3f}" if status == "ok" else str(status) for lower, upper, status in rows]
 
 
 def _intervals(ends: tuple[FloatArray, FloatArray]) -> list[object]:
-    return [f"{low:.3f} - {high:.3f}" for low, high in zip(*ends, strict=True)]
+    return [f"{low:.3f}-{high:.3f}" for low, high in zip(*ends, strict=True)]

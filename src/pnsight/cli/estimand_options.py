@@ -33,6 +33,11 @@ def quantity_name(name: str | None) -> str | None:
     return name
 
 
+def complete_quantity() -> list[str]:
+    """Names for a shell to complete."""
+    return list(known_quantities())
+
+
 @dataclass(frozen=True)
 class EstimandOptions:
     """What the options say, before a model says what is usual.
@@ -46,6 +51,7 @@ class EstimandOptions:
             "--quantity",
             metavar=QUANTITY_NAMES,
             callback=quantity_name,
+            autocompletion=complete_quantity,
             help="What to bound; by default what the model was fitted for, or pns.",
         ),
     ] = None

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 import pnsight
-from pnsight.cli.estimand_options import QUANTITY_NAMES, quantity_name
+from pnsight.cli.estimand_options import QUANTITY_NAMES, complete_quantity, quantity_name
 from pnsight.cli.options import People, SeedOption, within
 from pnsight.cli.output import say
 from pnsight.cli.progress_bar import bar
@@ -99,7 +99,14 @@ def fit(
     assignment: AssignmentOption = None,
     structure: StructureOptions,
     model: Annotated[
-        str, typer.Option("--model", metavar=f"<{'|'.join(MODELS)}>", callback=model_name, help="How to learn.")
+        str,
+        typer.Option(
+            "--model",
+            metavar=f"<{'|'.join(MODELS)}>",
+            callback=model_name,
+            autocompletion=lambda: list(MODELS),
+            help="How to learn.",
+        ),
     ] = "response-types",
     population: Annotated[
         People,
@@ -114,11 +121,18 @@ def fit(
         typer.Option("--mix", help="How plug-in answers open queries: by adding up rows, or profile by profile."),
     ] = Mix.ROWS,
     quantity: Annotated[
-        str, typer.Option("--quantity", metavar=QUANTITY_NAMES, callback=quantity_name, help="What to bound.")
+        str,
+        typer.Option(
+            "--quantity",
+            metavar=QUANTITY_NAMES,
+            callback=quantity_name,
+            autocompletion=complete_quantity,
+            help="What to bound.",
+        ),
     ] = "pns",
     min_rows: Annotated[
         str,
-        typer.Option("--min-rows", "--threshold", help="Rows a query needs to train a bound regressor, or auto."),
+        typer.Option("--min-rows", help="Rows a query needs to train a bound regressor, or auto."),
     ] = "auto",
     min_cell: Annotated[
         int | None,

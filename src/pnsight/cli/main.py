@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import os
 import sys
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -45,37 +47,52 @@ app = typer.Typer(
     name="pnsight",
     help="For which people is the treatment what makes the difference?",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("demo")(demo.demo)
-app.command("start")(start.start)
-app.command("simulate")(simulate.simulate)
-app.command("oracle")(oracle.oracle)
-app.command("check")(check.check)
-app.command("count")(count.count)
-app.command("fit")(fit.fit)
-app.command("formula")(formula.formula)
-app.command("explain")(explain.explain)
-app.command("query")(query.query)
-app.command("decide")(decide.decide)
-app.command("tip")(tip.tip)
-app.command("score")(score.score)
-app.command("ask")(ask.ask)
-app.command("rank")(rank.rank)
-app.command("select")(select_command.select)
-app.command("policies")(policies.policies)
-app.command("serve")(serve.serve)
-app.command("report")(report.report)
-app.command("export")(export.export)
-app.command("plan")(plan.plan)
-app.command("validate")(validate.validate)
-app.command("opinion")(opinion.opinion)
-app.command("size")(size.size)
+COMMANDS: dict[str, Callable[..., None]] = {
+    "demo": demo.demo,
+    "start": start.start,
+    "simulate": simulate.simulate,
+    "oracle": oracle.oracle,
+    "check": check.check,
+    "count": count.count,
+    "fit": fit.fit,
+    "formula": formula.formula,
+    "explain": explain.explain,
+    "query": query.query,
+    "decide": decide.decide,
+    "tip": tip.tip,
+    "score": score.score,
+    "ask": ask.ask,
+    "rank": rank.rank,
+    "select": select_command.select,
+    "policies": policies.policies,
+    "serve": serve.serve,
+    "report": report.report,
+    "export": export.export,
+    "plan": plan.plan,
+    "validate": validate.validate,
+    "opinion": opinion.opinion,
+    "size": size.size,
+}
+"""Commands in the order in which help lists them."""
+
+
+def _summary(command: Callable[..., None]) -> str:
+    """The first paragraph of a command's help, which the list of commands shows whole: by default it is cut off."""
+    return " ".join((inspect.getdoc(command) or "").partition("\n\n")[0].split())
+
+
+for _name, _command in COMMANDS.items():
+    app.command(_name, short_help=_summary(_command))(_command)
 app.command(
-    "bench", add_help_option=False, context_settings={"ignore_unknown_options": True, "allow_extra_args": True}
+    "bench",
+    short_help=_summary(bench.bench),
+    add_help_option=False,
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
 )(bench.bench)
 
 
@@ -123,7 +140,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _run(arguments: list[str] | None) -> None:
     try:
-        app(arguments)
+        app(arguments, prog_name=app.info.name)
     finally:
         sys.stdout.flush()  # here, where it can still be told that this fails
 

@@ -24,7 +24,7 @@ def oracle(
         ),
     ],
     queries: QueriesArgument = None,
-    space: Annotated[Space | None, typer.Option("--space", help="All exact queries, or all queries.")] = None,
+    space: Annotated[Space | None, typer.Option("--space", help="All profiles, or all groups.")] = None,
     *,
     asking: EstimandOptions,
     format: FormatOption = None,
@@ -51,4 +51,4 @@ def oracle(
     }
     if not estimand.is_statement:
         columns["pns"] = known.true_value(codes, estimand.of_quantity(PNS)).tolist()
-    emit({**columns, found.quantity: known.true_value(codes, estimand).tolist()}, format, out)
+    emit({**columns, found.quantity: known.true_value(codes, estimand).tolist()}, format, out, known.schema)

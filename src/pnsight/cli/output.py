@@ -6,17 +6,21 @@ import json
 import math
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import pnsight
 from pnsight._files import replacing
 from pnsight._foreign_text import printable
-from pnsight._tabular import drop_empty_columns
-from pnsight._text import as_records, csv_text, format_table
+from pnsight._text import as_records, csv_text
 from pnsight.cli.options import Format
+from pnsight.cli.screen import screen_style, wrap_message
 from pnsight.errors import OutputError, join_names
+
+if TYPE_CHECKING:
+    from pnsight.data.labels import Labels
+    from pnsight.data.schema import Schema
 
 Kind = TypeVar("Kind")
 
@@ -24,7 +28,7 @@ Kind = TypeVar("Kind")
 def say(message: str) -> None:
     """A message for the person, kept apart from results; where it cannot be written, results do not suffer."""
     try:
-        print(printable(message), file=sys.stderr, flush=True)
+        print(wrap_message(printable(message), sys.stderr), file=sys.stderr, flush=True)
     except OSError:
         silence(sys.stderr)
 
@@ -34,8 +38,27 @@ def silence(stream: TextIO) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def emit(columns: Mapping[str, Sequence[Any]], kind: Format | None, out: Path | None) -> None:
-    """Write a table in the asked format; one to read leaves out what is wholly empty."""
+def emit(
+    columns: Mapping[str, Sequence[Any]],
+    kind: Format | None,
+    out: Path | None,
+    schema: Schema | None = None,
+    labels: Labels | None = None,
+    first_to_go: Collection[str] = (),
+) -> None:
+    """Write a table in the asked format; one to read has few digits, groups by name, and what fits.
+
+    Parameters
+    ----------
+    columns
+        Values by column name.
+    kind, out
+        The format and the file; by default what the file's ending says, and the screen.
+    schema, labels
+        The covariates that the queries are about, and words for them.
+    first_to_go
+        Columns that a reader can do without first.
+    """
     kind = check_output(kind, out)
     if out is not None and kind is Format.PARQUET:
         pnsight.data.reading.write_parquet(columns, out)
@@ -44,12 +67,35 @@ def emit(columns: Mapping[str, Sequence[Any]], kind: Format | None, out: Path | 
     elif kind is Format.CSV:
         put_data(csv_text(columns), out)
     else:
-        put(format_table(drop_empty_columns(columns)) + "\n", out)
+        put_table(columns if schema is None else _in_words(columns, schema, labels, first_to_go), out, first_to_go)
+
+
+def _in_words(
+    columns: Mapping[str, Sequence[Any]], schema: Schema, labels: Labels | None, first_to_go: Collection[str]
+) -> dict[str, Sequence[Any]]:
+    """The table with groups by name, without a reader's own columns that the names repeat."""
+    repeated = {*first_to_go} & {*schema.names}
+    kept = {name: values for name, values in columns.items() if name not in repeated}
+    return pnsight.output.naming.in_words(schema, labels or pnsight.data.labels.NO_LABELS, kept)
+
+
+def put_table(columns: Mapping[str, Sequence[Any]], out: Path | None, first_to_go: Collection[str] = ()) -> None:
+    """Write a table for people as wide as the screen, and say what there was no room for."""
+    from pnsight.output.terminal_table import terminal_table
+
+    style = screen_style(sys.stdout, to_file=out is not None)
+    text, left_out = terminal_table(columns, style, first_to_go)
+    if out is not None:
+        _write(out, f"{text}\n")
+    else:
+        sys.stdout.write(f"{text}\n")
+    if left_out:
+        say(f"not shown, for lack of room: {join_names(left_out)}; --format csv has everything")
 
 
 def put(text: str, out: Path | None) -> None:
-    """Write text that people read to the screen, or to a file, with control codes as escapes."""
-    put_data(printable(text), out)
+    """Write text that people read to the screen, wrapped to its width, or to a file, with control codes as escapes."""
+    put_data(wrap_message(printable(text), sys.stdout) if out is None else printable(text), out)
 
 
 def put_data(text: str, out: Path | None) -> None:

@@ -82,4 +82,4 @@ def plan(
         quantity=estimand,
     )
     say_about(fitted, estimand, found.notes, found.caption)
-    emit(found.columns(), format, out)
+    emit(found.columns(), format, out, fitted.schema, fitted.study.labels)

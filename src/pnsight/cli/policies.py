@@ -33,4 +33,4 @@ def policies(
     whose: Any = None if population is None else population.value
     found = pnsight.policies(fitted, queries or None, level, whose)
     say_about(fitted, fitted.estimand(level=level, population=whose), found.notes, found.caption)
-    emit(found.columns(), format, out)
+    emit(found.columns(), format, out, fitted.schema, fitted.study.labels)

@@ -1,27 +1,36 @@
-"""Progress bars on standard error, shown only to a person at a terminal."""
+"""Progress on standard error: a bar for a person at a terminal, elsewhere a line every ten seconds.
+
+How long it will still take is not said: steps differ too much in length for that to be known.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from pnsight import _progress as progress
+from pnsight.cli.output import say
+
+_SECONDS = 10.0
+"""Between two lines where there is no terminal."""
 
 
 @contextmanager
 def bar(title: str) -> Iterator[progress.Progress]:
-    """A callback that draws a bar with a note, the time gone and the time left."""
+    """A callback that draws a bar with a note and the time gone."""
     console = Console(file=sys.stderr)
     if not console.is_terminal:  # a bar that is switched off still ends its line, in some versions of rich
-        yield progress.no_progress
+        yield progress_lines(title, _of_all, say)
         return
     columns = (TextColumn(title), BarColumn(), TextColumn("{task.completed:.0f}/{task.total:.0f}"))
-    times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(), TextColumn("{task.fields[note]}"))
-    with Progress(*columns, *times, console=console, transient=True) as drawn:
+    with Progress(
+        *columns, TimeElapsedColumn(), TextColumn("{task.fields[note]}"), console=console, transient=True
+    ) as drawn:
         task = drawn.add_task(title, total=1, note="")
 
         def report(done: int, total: int, note: str) -> None:
@@ -35,11 +44,54 @@ def counter(title: str) -> Iterator[progress.Progress]:
     """A callback that shows how much is done where nobody knows how much there is."""
     console = Console(file=sys.stderr)
     if not console.is_terminal:
-        yield progress.no_progress
+        yield progress_lines(title, _so_far, say)
         return
     with console.status(title) as status:
 
         def report(done: int, total: int, note: str) -> None:
-            status.update(f"{title}: {done:,} {note}")
+            status.update(f"{title}: {_so_far(done, total, note)}")
 
         yield report
+
+
+def progress_lines(
+    title: str,
+    describe: Callable[[int, int, str], str],
+    write: Callable[[str], None],
+    clock: Callable[[], float] = time.monotonic,
+) -> progress.Progress:
+    """A callback that writes a line if the last one is ten seconds old; what ends sooner writes none.
+
+    Parameters
+    ----------
+    title
+        What is done.
+    describe
+        Says how far it is, from what the callback is called with.
+    write
+        Takes a line.
+    clock
+        Tells the time in seconds.
+
+    Returns
+    -------
+    Progress
+    """
+    start = last = clock()
+
+    def report(done: int, total: int, note: str) -> None:
+        nonlocal last
+        now = clock()
+        if now - last >= _SECONDS:
+            last = now
+            write(f"{title}: {describe(done, total, note)}, {now - start:.0f} s")
+
+    return report
+
+
+def _of_all(done: int, total: int, note: str) -> str:
+    return f"{done:,} of {total:,}" + (f", {note}" if note else "")
+
+
+def _so_far(done: int, total: int, note: str) -> str:
+    return f"{done:,} {note}"

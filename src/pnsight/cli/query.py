@@ -1,4 +1,4 @@
-"""`pnsight query`: bounds for subpopulations from a fitted model."""
+"""`pnsight query`: bounds for groups from a fitted model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pnsight
 from pnsight._tabular import prepend_columns
 from pnsight.cli.estimand_options import EstimandOptions, estimand_options
 from pnsight.cli.loading import load_model
-from pnsight.cli.messages import say_about, say_labels
+from pnsight.cli.messages import say_about
 from pnsight.cli.options import FormatOption, OutOption, QueriesArgument, Space
 from pnsight.cli.output import emit, say
 from pnsight.errors import QueryError
@@ -20,7 +20,7 @@ from pnsight.estimands.quantities import PNS
 ModelArgument = Annotated[Path, typer.Argument(help="Folder written by pnsight fit.")]
 SpaceOption = Annotated[
     Space | None,
-    typer.Option("--space", help="All exact queries, all queries, or the profiles that have rows."),
+    typer.Option("--space", help="All profiles, all groups, or the profiles that have rows."),
 ]
 QueryFileOption = Annotated[
     str | None,
@@ -39,14 +39,13 @@ def query(
     format: FormatOption = None,
     out: OutOption = None,
 ) -> None:
-    """Bound a quantity for subpopulations; no query means everyone."""
+    """Bound a quantity for groups of people; no query means everyone."""
     fitted = load_model(model)
     codes, kept = parse_queries(fitted, queries, space, query_file)
     estimand = asking.of(fitted)
     answer = fitted.bounds(codes, estimand)
     say_about(fitted, estimand, answer.notes, "" if answer.quantity == PNS.name else answer.caption)
-    say_labels(fitted, answer.queries, format, out)
-    emit(prepend_columns(answer.columns(), kept), format, out)
+    emit(prepend_columns(answer.columns(), kept), format, out, fitted.schema, fitted.study.labels, kept)
 
 
 def parse_queries(

@@ -1,4 +1,4 @@
-"""`pnsight rank`: which subpopulations stand out."""
+"""`pnsight rank`: which groups stand out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 import pnsight
 from pnsight.cli.estimand_options import EstimandOptions, estimand_options
 from pnsight.cli.loading import load_model
-from pnsight.cli.messages import say_about, say_labels
+from pnsight.cli.messages import say_about
 from pnsight.cli.options import FormatOption, LeastSupportOption, OutOption, within
 from pnsight.cli.output import emit
 from pnsight.cli.query import ModelArgument
@@ -53,10 +53,9 @@ def rank(
     format: FormatOption = None,
     out: OutOption = None,
 ) -> None:
-    """List the subpopulations with the highest bounds, each better than every more general one."""
+    """List the groups with the highest bounds, each better than every more general one."""
     fitted = load_model(model)
     limits = (margin, least_share, least_support, *(() if most_candidates is None else (most_candidates,)))
     found = pnsight.rank(fitted, top, by.value, *limits, **asking.arguments())
     say_about(fitted, asking.of(fitted), found.notes, found.caption)
-    say_labels(fitted, found.columns()["query"], format, out)
-    emit(found.columns(), format, out)
+    emit(found.columns(), format, out, fitted.schema, fitted.study.labels)

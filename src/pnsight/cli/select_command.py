@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,9 +11,15 @@ import pnsight
 from pnsight.cli.estimand_options import EstimandOptions, estimand_options
 from pnsight.cli.loading import load_model
 from pnsight.cli.messages import say_about
-from pnsight.cli.options import CautiousOption, ExtrapolateOption, FormatOption, LeastSupportOption, OutOption
-from pnsight.cli.output import emit
+from pnsight.cli.options import CautiousOption, ExtrapolateOption, Format, FormatOption, LeastSupportOption, OutOption
+from pnsight.cli.output import check_output, emit, say
 from pnsight.cli.query import ModelArgument
+
+_MOST_LISTED = 10
+"""Profiles that the screen lists; more are summed up."""
+
+_MOST_POINTS = 21
+"""Points of a curve that the screen shows."""
 
 
 class Gain(StrEnum):
@@ -60,6 +66,8 @@ def select(
 ) -> None:
     """Choose whom to treat with a budget, profile by profile, and say what is gained.
 
+    On the screen more than ten profiles are summed up by what sets those treated apart; --out FILE has the list.
+
     guaranteed: at least so many respond if treated and would not otherwise; best_case: at most so many; net: how many
     more respond than if none of them were treated, those helped less those harmed.
     """
@@ -79,4 +87,22 @@ def select(
         max_harm_each=max_harm_each,
     )
     say_about(fitted, estimand, found.notes, found.caption)
-    emit(found.curve() if curve else found.columns(), format, out)
+    profiles = int((found.treated > 0).sum())
+    on_screen = out is None and check_output(format, out) is Format.TABLE
+    if curve:
+        emit(_some_points(found.curve()) if on_screen else found.curve(), format, out)
+    elif on_screen and profiles > _MOST_LISTED:
+        say(f"{profiles:,} profiles are treated; --out FILE has the list, and here is what sets these people apart")
+        emit(pnsight.decisions.treated_groups(fitted, found, estimand), format, out, fitted.schema, fitted.study.labels)
+    else:
+        emit(found.columns(), format, out, fitted.schema, fitted.study.labels)
+
+
+def _some_points(curve: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """Some points of a curve, evenly spaced, the first and the last among them."""
+    number = len(curve["spent"])
+    if number <= _MOST_POINTS:
+        return curve
+    say(f"{_MOST_POINTS} of {number:,} points are shown; --out FILE has all")
+    places = [round(k * (number - 1) / (_MOST_POINTS - 1)) for k in range(_MOST_POINTS)]
+    return {name: [values[at] for at in places] for name, values in curve.items()}

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import pnsight
-from pnsight.cli.estimand_options import QUANTITY_NAMES, quantity_name
+from pnsight.cli.estimand_options import QUANTITY_NAMES, complete_quantity, quantity_name
 from pnsight.cli.loading import load_model
 from pnsight.cli.options import FormatOption, OutOption, SeedOption, confidence, within
 from pnsight.cli.output import emit, say
@@ -19,7 +19,13 @@ def size(
     level: Annotated[float, typer.Option("--level", help="Confidence of the intervals.", callback=confidence)] = 0.95,
     quantity: Annotated[
         str,
-        typer.Option("--quantity", metavar=QUANTITY_NAMES, callback=quantity_name, help="What is to be bounded."),
+        typer.Option(
+            "--quantity",
+            metavar=QUANTITY_NAMES,
+            callback=quantity_name,
+            autocompletion=complete_quantity,
+            help="What is to be bounded.",
+        ),
     ] = "pns",
     prevalence: Annotated[
         float | None, typer.Option("--prevalence", help="A guess: the share who respond untreated.")

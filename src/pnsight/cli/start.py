@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import pnsight
-from pnsight._text import count_text, format_table
-from pnsight.cli.output import put_data, say
+from pnsight._text import count_text
+from pnsight._text_table import fit_table, text_column
+from pnsight.cli.output import put, put_data, say
+from pnsight.cli.screen import screen_width
 from pnsight.cli.shown_command import typed
 from pnsight.cli.table_options import (
     ClusterOption,
@@ -123,7 +125,8 @@ def start(
     if terminal:
         asked, found = _confirmed(asked, found)
     else:
-        print(_understood(asked, found), flush=True)
+        put(f"{_understood(asked, found)}\n", None)
+        sys.stdout.flush()
         _check_complete(asked, found, yes)
     commands = asked.commands(found, out)
     _show(commands, script)
@@ -145,7 +148,8 @@ def _understood(asked: Asked, found: ProposedReading) -> str:
         "values (rows)": [column.described() for column in columns],
         **({"missing": gaps} if any(gaps) else {}),
     }
-    lines = [format_table(table), *_others(asked), *_effect(asked, found)]
+    shown = [text_column(name, values) for name, values in table.items()]
+    lines = [str(fit_table(shown, screen_width())), *_others(asked), *_effect(asked, found)]
     return "\n".join(["", *lines, ""])
 
 

@@ -76,6 +76,6 @@ def tip(
     if words:
         put("".join(f"{sentence}\n" for sentence in found.words()), out)
     elif curve:
-        emit(found.curve_columns(), format, out)
+        emit(found.curve_columns(), format, out, fitted.schema, fitted.study.labels)
     else:
-        emit(prepend_columns(found.columns(), kept), format, out)
+        emit(prepend_columns(found.columns(), kept), format, out, fitted.schema, fitted.study.labels, kept)

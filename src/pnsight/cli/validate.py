@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import pnsight
-from pnsight.cli.estimand_options import QUANTITY_NAMES, quantity_name
+from pnsight.cli.estimand_options import QUANTITY_NAMES, complete_quantity, quantity_name
 from pnsight.cli.options import FormatOption, OutOption, SeedOption, confidence, within
 from pnsight.cli.output import check_output, emit, say
 from pnsight.cli.progress_bar import bar
@@ -71,7 +71,13 @@ def validate(
     kind: Annotated[Kind, typer.Option("--model", help="What to validate.")] = Kind.RESPONSE_TYPES,
     quantity: Annotated[
         str,
-        typer.Option("--quantity", metavar=QUANTITY_NAMES, callback=quantity_name, help="Whose bounds to compare."),
+        typer.Option(
+            "--quantity",
+            metavar=QUANTITY_NAMES,
+            callback=quantity_name,
+            autocompletion=complete_quantity,
+            help="Whose bounds to compare.",
+        ),
     ] = "pns",
     splits: Annotated[int, typer.Option("--splits", help="How often rows are held out.", callback=within(1))] = 5,
     held_out: Annotated[

@@ -40,8 +40,9 @@ class Labels:
         return self.values.get(column, {}).get(value, value)
 
     def term(self, column: str, value: str) -> str:
-        """One thing that is known about people: ``Sex = female``."""
-        return f"{self.column(column)} = {self.value(column, value)}"
+        """One thing that is known about people: ``Sex = female``, or ``Age >=65`` where the value has a sign."""
+        text = self.value(column, value)
+        return f"{self.column(column)} {text}" if text.startswith(("<", ">")) else f"{self.column(column)} = {text}"
 
     def words(self, fixed: Mapping[str, str]) -> str:
         """People of whom some things are known, as `Query.fixed` has them: ``Sex = female, Age = 65+``."""

@@ -20,6 +20,7 @@ from pnsight.decisions.rule import (
 from pnsight.decisions.selection import Selection, select
 from pnsight.decisions.thresholds import ThresholdCurve, threshold_curve
 from pnsight.decisions.tipping_points import TippingPoints, tip
+from pnsight.decisions.treated_groups import treated_groups
 from pnsight.decisions.usual_care import LEAVE, ChoiceDecisions
 from pnsight.decisions.value_of_information import Questions, ask, ask_beyond, left_open
 from pnsight.decisions.which_arm import ArmDecisions, decide, decide_arm
@@ -56,5 +57,6 @@ __all__ = [
     "select",
     "threshold_curve",
     "tip",
+    "treated_groups",
     "usual_threshold",
 ]

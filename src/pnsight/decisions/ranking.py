@@ -1,4 +1,4 @@
-"""Which subpopulations stand out: the best by a bound, without near-copies of one another."""
+"""Which groups stand out: the best by a bound, without near-copies of one another."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NOBODY_KNOWN_HARMED = Note("nobody_known_harmed")
 
 @dataclass(frozen=True, repr=False)
 class Ranking(Tabular):
-    """The best subpopulations by one end of their bounds, each better than every more general one.
+    """The best groups by one end of their bounds, each better than every more general one.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Ranking(Tabular):
     @property
     def caption(self) -> str:
         """What the ranking is by."""
-        return f"subpopulations by the {_end(self.by)} bound on {self.answers.quantity}"
+        return f"groups by the {_end(self.by)} bound on {self.answers.quantity}"
 
     def columns(self) -> dict[str, list[Any]]:
         """The query, its share of the people, what it adds, then the columns of its answer."""
@@ -81,7 +81,7 @@ def rank(
     quantity: EstimandLike = None,
     **options: Any,
 ) -> Ranking:
-    """The best subpopulations by a bound, among queries that are worth telling apart.
+    """The best groups by a bound, among those that are worth telling apart.
 
     Parameters
     ----------
@@ -132,6 +132,9 @@ def rank(
     too_high = overestimation(answers, end, np.isin(np.arange(len(codes)), chosen).astype(np.float64), found.unselected)
     limits = {"enough": found.large_enough, "least_share": least_share, "least_support": least_support}
     notes: tuple[Note, ...] = (Note("groups_ranked", {**looked_at, **limits}),)
+    if len(chosen) < top:
+        others = int((~np.isnan(merit)).sum()) - len(chosen)
+        notes += (Note("short_list", {"listed": len(chosen), "top": top, "others": others, "margin": margin}),)
     if too_high is None:
         notes += (NOT_KNOWN,)
     elif len(chosen):

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from pnsight import _markup as markup
-from pnsight._text import format_table
+from pnsight._text_table import fit_table, text_column
 from pnsight.data.study import Study
 from pnsight.diagnostics.balance import Balance, balance_of
 from pnsight.diagnostics.coding import Coding, CodingNotChecked, coding_of
@@ -158,7 +158,23 @@ class Check:
 
     def __str__(self) -> str:
         """The overall verdict, each part's, and what they rest on where there is something to show."""
-        return "\n".join([self.summary, "", *_paragraphs(self.verdicts), *self._tables()])
+        return self.text()
+
+    def text(self, width: int = _WIDTH) -> str:
+        """The same in lines of a given width.
+
+        Parameters
+        ----------
+        width
+            How long lines may be.
+
+        Returns
+        -------
+        str
+            Several lines.
+        """
+        summary = textwrap.fill(self.summary, width, break_on_hyphens=False)
+        return "\n".join([summary, "", *_paragraphs(self.verdicts, width), *self._tables(width)])
 
     def _repr_html_(self) -> str:
         """The verdicts, for a notebook."""
@@ -167,15 +183,15 @@ class Check:
         }
         return markup.facts(self.summary, found)
 
-    def _tables(self) -> Iterator[str]:
-        yield from _differing(_ARMS_TITLE[self.several_arms], self.balance.contrast)
+    def _tables(self, width: int) -> Iterator[str]:
+        yield from _differing(_ARMS_TITLE[self.several_arms], self.balance.contrast, width)
         if self.shift is not None:
-            yield from _differing("Experimental against observational table", self.shift.contrast)
+            yield from _differing("Experimental against observational table", self.shift.contrast, width)
         if self.coherence is not None and self.coherence.reported:
             sides = ("left", "right") if self.coherence.between_arms else ("observational", "experimental")
             shown = ("subgroup", "inequality", *sides, "excess", "low", "high", "adjusted")
             columns = self.coherence.reported_columns()
-            yield _table("Contradictions", {name: columns[name] for name in shown})
+            yield _table("Contradictions", {name: columns[name] for name in shown}, width)
 
 
 def check(study: Study) -> Check:
@@ -207,24 +223,26 @@ def check(study: Study) -> Check:
     )
 
 
-def _paragraphs(verdicts: Mapping[str, Verdict]) -> Iterator[str]:
+def _paragraphs(verdicts: Mapping[str, Verdict], width: int) -> Iterator[str]:
     names, states = max(map(len, verdicts)), max(len(verdict.status) for verdict in verdicts.values())
     for name, verdict in verdicts.items():
         line = f"{name:{names}}  {verdict.status:{states}}  {verdict.text}"
         indent = " " * (names + states + 4)
-        yield textwrap.fill(line, _WIDTH, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False)
+        yield textwrap.fill(line, width, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False)
 
 
-def _differing(title: str, contrast: Contrast) -> Iterator[str]:
+def _differing(title: str, contrast: Contrast, width: int) -> Iterator[str]:
     if contrast.differing:
         shown = ("covariate", "difference", "total_variation", "adjusted")
         columns = contrast.columns()
-        yield _table(title, {name: [columns[name][j] for j in contrast.differing] for name in shown})
+        yield _table(title, {name: [columns[name][j] for j in contrast.differing] for name in shown}, width)
 
 
-def _table(title: str, columns: Mapping[str, Sequence[Any]]) -> str:
+def _table(title: str, columns: Mapping[str, Sequence[Any]], width: int) -> str:
     rounded = {name: [_rounded(name, value) for value in values] for name, values in columns.items()}
-    return f"\n{title}\n{format_table(rounded)}"
+    shown = [text_column(name, values) for name, values in rounded.items()]
+    fitted = fit_table(shown, width, (("low", "high"), ("observational", "experimental", "left", "right")))
+    return f"\n{title}\n{fitted}"
 
 
 def _rounded(name: str, value: Any) -> Any:

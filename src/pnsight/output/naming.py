@@ -6,9 +6,12 @@ Otherwise everything that is said of an arm or an outcome names it, and all of t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from pnsight.data.labels import Labels
+from pnsight.data.schema import OPEN, Schema
 from pnsight.data.structure import Structure
 from pnsight.data.study import Study
 from pnsight.estimands.contrast import resolve_contrast
@@ -261,6 +264,59 @@ def payoff_names(study: Study, estimand: Estimand) -> dict[str, str]:
     }
 
 
+MAX_NAMED = 4
+"""Covariates up to which a group has words where its query has a short form, as ``1101X01110``."""
+
+
+def group_names(schema: Schema, labels: Labels, queries: Sequence[str]) -> list[str] | None:
+    """What the groups are called that queries describe.
+
+    Parameters
+    ----------
+    schema, labels
+        The covariates, and words for them.
+    queries
+        As answers have them.
+
+    Returns
+    -------
+    A name for each; None where the short form of the queries says it better: many covariates without labels.
+    """
+    codes = encode(schema, list(queries))
+    if schema.single_character and not labels and (codes != OPEN).sum(axis=1).max(initial=0) > MAX_NAMED:
+        return None
+    return [labels.words(decode(schema, code).fixed) for code in codes]
+
+
+def in_words(schema: Schema, labels: Labels, columns: Mapping[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
+    """A table of results with groups, covariates and their values called by name.
+
+    Parameters
+    ----------
+    schema, labels
+        The covariates, and words for them.
+    columns
+        Values by column name; `query`, `covariate` and `level` are of this schema.
+
+    Returns
+    -------
+    The columns; `query` is called `group` where its cells are names.
+    """
+    covariates = columns.get("covariate")
+    found: dict[str, Sequence[Any]] = {}
+    for name, values in columns.items():
+        names = group_names(schema, labels, values) if name == "query" else None
+        if names is not None:
+            found["group"] = names
+        elif name == "covariate":
+            found[name] = [labels.column(value) for value in values]
+        elif name == "level" and covariates is not None:
+            found[name] = [labels.value(*pair) for pair in zip(covariates, values, strict=True)]
+        else:
+            found[name] = values
+    return found
+
+
 def labelled_names(study: Study, queries: Sequence[str]) -> list[str] | None:
     """What queries are called, by the labels of a study.
 
@@ -275,6 +331,4 @@ def labelled_names(study: Study, queries: Sequence[str]) -> list[str] | None:
     -------
     A name for each; None where nothing has a label.
     """
-    if not study.labels:
-        return None
-    return [study.labels.words(decode(study.schema, code).fixed) for code in encode(study.schema, list(queries))]
+    return group_names(study.schema, study.labels, queries) if study.labels else None

@@ -222,6 +222,19 @@ def _groups_ranked(
     )
 
 
+def _short_list(listed: int, top: int, others: int, margin: float) -> str:
+    more = "a smaller --margin, --least-share or --least-support (margin, least_share, least_support) lets in more"
+    return f"{_why_short(listed, top, others, margin)}; {more}"
+
+
+def _why_short(listed: int, top: int, others: int, margin: float) -> str:
+    asked = f"{number_of(listed, 'group')} listed of the {top:,} asked for"
+    if not others:
+        return f"{asked}: no other is large enough and has an answer"
+    none = "the other one is not" if others == 1 else f"none of the {others:,} others that were compared is"
+    return f"{asked}: {none} above every more general group by {margin:g}, so naming it would add nothing"
+
+
 def _ranked_cautiously(end: str, level: float, below: float, too_high: float | None) -> str:
     where = f"where the {level:.0%} interval of the {end} bound begins"
     by = f"ranked with caution: by {where}, on average {below:.3f} below it"
@@ -335,6 +348,7 @@ DECISIONS: dict[str, Any] = {
     "people_invalid": _people_invalid,
     "contradicted_left_out": _contradicted_left_out,
     "groups_ranked": _groups_ranked,
+    "short_list": _short_list,
     "ranked_cautiously": _ranked_cautiously,
     "overestimation_unknown": (
         "this model gives no intervals: how far the best of many are overestimated is not known"
@@ -367,6 +381,7 @@ DECISIONS: dict[str, Any] = {
 }
 
 PAGE_DECISIONS: dict[str, Any] = {
+    "short_list": _why_short,
     "decision": _reason_on_page,
     "choice_decision": _choice_reason,
     "usual_care_better": _usual_care_better_on_page,

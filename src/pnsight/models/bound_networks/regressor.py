@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from pnsight._progress import Progress, no_progress
-from pnsight._text import format_table
+from pnsight._text_table import format_table
 from pnsight._typing import FloatArray
 from pnsight.data.schema import OPEN, Codes
 from pnsight.data.structures import require_two_by_two

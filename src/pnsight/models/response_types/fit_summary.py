@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
-from pnsight._text import format_table
+from pnsight._text_table import format_table
 from pnsight.models.response_types.marginalise import Representation
 
 
