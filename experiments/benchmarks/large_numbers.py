@@ -33,7 +33,7 @@ import pyarrow as pa
 import pyarrow.parquet
 from counting_large import ROLES, peak_megabytes
 
-from pnsight._text import format_table
+from pnsight._text_table import format_table
 
 PIECE = 1_000_000
 NUMBERS = 12

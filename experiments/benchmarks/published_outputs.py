@@ -223,6 +223,7 @@ COMMANDS: dict[str, Sequence[object]] = {
     "rank": ("rank", FOLDER, "--top", 100, "--format", "csv"),
     "rank by harm": ("rank", FOLDER, "--top", 100, "--by", "harm", "--format", "csv"),
     "select": ("select", FOLDER, "--budget", 0.3, "--format", "csv"),
+    "select, summed up": ("select", FOLDER, "--budget", 0.3),
     "select, its curve": ("select", FOLDER, "--budget", 0.3, "--curve", "--format", "csv"),
     "select with a cap on harm": ("select", FOLDER, "--budget", 0.3, "--max-harm", 0.1, "--format", "csv"),
     "decide, its curve": ("decide", FOLDER, "--curve", "--format", "csv"),

@@ -163,7 +163,7 @@ def test_a_budget_and_a_question_go_by_that_too(guessing, run):
 
 def test_on_the_screen_the_basis_stands_beside_the_answer(guessing, run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
-    assert "ok      extrapolated" in run("query", guessing, "F").out
+    assert "status  basis" in run("query", guessing, "F").out
 
 
 # --- ask ------------------------------------------------------------------------------------------------

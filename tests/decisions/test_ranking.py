@@ -154,6 +154,14 @@ def test_everyone_is_all_of_the_people(fitted):
     )
 
 
+def test_a_list_that_is_shorter_than_asked_for_says_why(fitted):
+    found = rank(fitted, top=5000, margin=0.05)
+    why = values(found.notes, "short_list")
+    assert (why["listed"], why["top"]) == (len(found), 5000)
+    assert why["others"] > 0
+    assert not any(note.kind == "short_list" for note in rank(fitted, top=1).notes)
+
+
 def test_nothing_to_list_is_an_empty_ranking(fitted):
     found = rank(fitted, least_support=1e9)
     assert len(found) == 0
