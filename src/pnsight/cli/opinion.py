@@ -42,4 +42,4 @@ def opinion(
     with bar("second opinion") as progress:
         found = pnsight.second_opinion(fitted, queries or None, estimand, folds, seed, progress)
     say_about(fitted, estimand, found.notes, found.caption)
-    emit(found.columns(), format, out)
+    emit(found.columns(), format, out, fitted.schema, fitted.study.labels)
