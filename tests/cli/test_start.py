@@ -31,7 +31,8 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_without_a_terminal_the_proposal_is_shown_and_the_flags_are_named(attempt, files):
+def test_without_a_terminal_the_proposal_is_shown_and_the_flags_are_named(attempt, files, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
     ended = attempt("start", *files)
     assert ended.code == 2
     assert "treatment: drug is treated" in ended.out
