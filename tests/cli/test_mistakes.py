@@ -362,7 +362,7 @@ MISTAKES = {
     "model description lacking a part": ("query lacking", ["lacking", "study is missing"]),
     "model description damaged": ("query damaged", ["'damaged'", "digest", "fit the model again"]),
     "model of a later format": ("query later", ["'later'", "format 99", "fit the model again"]),
-    "model of the first format": ("query first", ["'first'", "format 1", "reads format 4", "fit the model again"]),
+    "model of the first format": ("query first", ["'first'", "format 1", "reads format 5", "fit the model again"]),
     "model without arrays": ("query arrayless", ["arrayless", "cannot be read"]),
     "model arrays cut short": ("query short", ["short", "is damaged", "not those that were written"]),
     # options

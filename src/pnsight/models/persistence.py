@@ -49,8 +49,8 @@ from pnsight.models.stored_rows import rows_in, rows_out
 from pnsight.notes import Note
 
 FORMAT = "pnsight-model"
-FORMAT_VERSION = 4
-"""Raised whenever what is stored changes; 3 had no digest of the JSON, and did not say which libraries wrote it."""
+FORMAT_VERSION = 5
+"""Raised whenever what is stored changes; 4 had no errors of ends for more than two outcomes."""
 
 _LOCK = ".lock"
 
