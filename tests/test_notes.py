@@ -487,6 +487,14 @@ SENTENCES = {
         "of 100 people with Sex = female, 49 have recovered with the drug, 20 to 21 without it; the drug makes the "
         "difference for 28 to 43; it harms fewer than 1 to 15 (extrapolated: nobody like this was seen)",
     ),
+    "harm_and_net": (
+        {"arm": "the drug", "reference": "", "outcome": "recovered", "harmed": [0.0, 0.15], "net": [-0.03, 0.28]},
+        "the drug harms 0 to 15 of 100; in all, from 3 fewer to 28 more have recovered with the drug than without it",
+    ),
+    "encoding_guessed": (
+        {"encoding": "cp1252"},
+        "the text is not in UTF-8; it was read as cp1252 (Latin-1)",
+    ),
     "per_hundred_chance": (
         {"level": 0.9, "helped": [0.25, 0.46], "harmed": [0.0, 0.999]},
         "allowing for chance, with 90% confidence each: helped 25 to 46, harmed 0 to more than 99",

@@ -344,6 +344,26 @@ def people(found: Published) -> bytes:
     return b"".join([found.get("/people"), *sent])
 
 
+@output("pages: compare", addresses=["/compare"])
+def compare(found: Published) -> bytes:
+    return found.get("/compare?with.sex=male&and.sex=female") + found.get("/compare?with.town=Aix&threshold=0.2")
+
+
+@output("pages: budget", addresses=["/budget"])
+def budget(found: Published) -> bytes:
+    return found.get("/budget") + found.get("/budget?budget=300&people=1000")
+
+
+@output("pages: who is treated", addresses=["/decisions"])
+def decisions(found: Published) -> bytes:
+    return found.get("/decisions?by=sex") + found.get("/decisions?by=town&with.sex=male&threshold=0.2")
+
+
+@output("pages: the check", addresses=["/check"])
+def check(found: Published) -> bytes:
+    return found.get("/check")
+
+
 @output("pages: about", addresses=["/about"])
 def about(found: Published) -> bytes:
     return found.get("/about")

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 import web_models
 from pnsight.decisions import ask, decide
+from pnsight.output.per_hundred import per_hundred
 
 
 def choose(page: Page, covariate: str, level: str) -> None:
@@ -39,7 +40,7 @@ def test_setting_and_opening_covariates_shows_the_models_bounds(visit):
     expect_bounds(page, {"sex": "female", "age": "40-95"})
     choose(page, "sex", "open")
     expect_bounds(page, {"age": "40-95"})
-    page.get_by_role("link", name="Everyone").click()
+    page.get_by_role("link", name="Everyone", exact=True).click()
     expect_bounds(page, {})
     expect(page.get_by_role("group", name="age").get_by_role("radio", name="open")).to_be_checked()
 
@@ -73,7 +74,7 @@ def test_the_advice_follows_and_leads(visit):
     page = visit().open("/?threshold=0.2")
     choose(page, "sex", "male")
     found = ask(web_models.clinic(), "sex=male", 0.2)
-    rows = page.locator("#advice tbody tr")
+    rows = page.locator("#advice .questions tbody tr")
     expect(rows.locator("th")).to_have_text(found.columns()["covariate"])
     for folded in page.locator("#advice summary").all():
         folded.click()
@@ -120,15 +121,68 @@ def test_the_link_is_copied_or_marked_to_be_copied(visit):
     assert page.evaluate("getSelection().toString()") == page.url
 
 
+def test_a_threshold_that_cannot_be_meant_is_told_and_the_last_answer_stays(visit):
+    page = visit().open("/?threshold=0.2")
+    expect(page.locator("#advice table").first).to_be_attached()
+    before = page.locator("#answer .reason").inner_text()
+    page.get_by_label("Threshold", exact=True).fill("30")
+    expect(page.locator("#field-problem")).to_contain_text("did you mean 0.3?")
+    expect(page.locator("#field-problem")).to_contain_text("still the last answer")
+    expect(page.locator("#answer .reason")).to_have_text(before)
+    expect(page.locator("#advice table").first).to_be_attached()
+    page.get_by_label("Threshold", exact=True).fill("0.3")
+    expect(page.locator("#field-problem")).to_be_hidden()
+    expect(page.locator("#answer .reason")).to_contain_text("0.3")
+
+
 def test_a_refusal_takes_the_advice_with_it(visit):
     page = visit().open("/?threshold=0.2")
     expect(page.locator("#advice table").first).to_be_attached()
-    page.get_by_label("Threshold", exact=True).fill("30")
-    expect(page.locator("#answer .problem")).to_contain_text("did you mean 0.3?")
+    page.get_by_text("Confidence, assumptions, population").click()
+    page.get_by_label("Assume monotone").check()
+    expect(page.locator("#answer .problem")).to_contain_text("The tables contradict it")
     expect(page.locator("#advice table")).to_have_count(0)
     expect(page.locator("#advice")).to_contain_text("Without an answer there is nothing to compare with.")
-    page.get_by_label("Threshold", exact=True).fill("0.2")
+    page.get_by_label("Assume monotone").uncheck()
     expect(page.locator("#advice table").first).to_be_attached()
+
+
+def test_the_first_screen_follows_what_is_chosen(visit):
+    page = visit(viewport={"width": 1440, "height": 900}).open("/?threshold=0.2")
+    choose(page, "sex", "male")
+    found = per_hundred(web_models.clinic(), "sex=male")[0]
+    expect(page.locator("#answer .hundred")).to_have_text(found.page_sentence)
+    for part in (".hundred", ".per-hundred", "#answer-title", ".harm-and-net", ".known"):
+        expect(page.locator("#answer").locator(part)).to_be_in_viewport()
+    expect(page.get_by_role("link", name="Data: usable")).to_be_in_viewport()
+    expect(page.get_by_role("img", name=found.picture_words)).to_be_visible()
+
+
+def test_what_was_asked_before_can_be_opened_again_and_forgotten(visit):
+    page = visit().open("/?threshold=0.2")
+    choose(page, "sex", "male")
+    expect_bounds(page, {"sex": "male"})
+    choose(page, "region", "South")
+    expect_bounds(page, {"sex": "male", "region": "South"})
+    listed = page.locator("#history li")
+    expect(listed).to_have_count(2)
+    expect(listed.first).to_contain_text("sex = male: ")
+    listed.first.get_by_role("link").click()
+    expect_bounds(page, {"sex": "male"})
+    page.get_by_role("button", name="Forget").click()
+    expect(page.locator("#history")).to_be_hidden()
+
+
+def test_what_if_leads_to_others_and_to_a_comparison(visit):
+    page = visit().open("/?with.sex=male&threshold=0.2")
+    row = page.locator(".otherwise tbody tr")
+    expect(row).to_have_count(1)
+    row.get_by_role("link", name="compare with sex = female").click()
+    page.wait_for_url("**/compare?with.sex=male&threshold=0.2&and.sex=female")
+    expect(page.locator(".side-by-side h2")).to_have_text(["sex = male", "sex = female"])
+    page.get_by_label("region, second").select_option("South")
+    page.wait_for_url("**/compare?threshold=0.2&with.sex=male&and.sex=female&and.region=South")
+    expect(page.locator(".side-by-side h2")).to_have_text(["sex = male", "sex = female, region = South"])
 
 
 def test_columns_do_not_scroll_by_themselves_and_rows_do_not_jump(visit):
@@ -181,7 +235,7 @@ def test_assumptions_are_tested_and_refused_with_the_evidence(visit):
     page = visit().open()
     page.get_by_text("Confidence, assumptions, population").click()
     page.get_by_label("Assume exogenous").check()
-    expect(page.locator("#answer .notes")).to_contain_text("not contradicted")
+    expect(page.locator("#details .notes")).to_contain_text("not contradicted")
     page.get_by_label("Assume monotone").check()
     expect(page.locator("#answer .problem")).to_contain_text("The tables contradict it")
     page.get_by_label("Assume monotone").uncheck()
@@ -195,9 +249,10 @@ def test_broken_input_is_told_and_mended(visit):
     page = visit().open()
     page.get_by_label("Threshold", exact=True).press("ControlOrMeta+a")
     page.keyboard.type("e")
-    expect(page.locator("#answer .problem")).to_contain_text("Threshold: give a number")
-    expect(page.locator("#said")).to_contain_text("give a number")
+    expect(page.get_by_role("alert")).to_contain_text("Threshold: give a number")
+    expect_bounds(page, {})
     page.get_by_label("Threshold", exact=True).fill("0.4")
+    expect(page.get_by_role("alert")).to_be_hidden()
     expect_bounds(page, {})
 
 
@@ -238,7 +293,7 @@ def test_without_a_script_a_button_asks(visit):
     page.get_by_role("button", name="Show the answer").click()
     expect_bounds(page, {"sex": "male"})
     assert query(page)["with.sex"] == "male"
-    expect(page.locator("#advice tbody tr")).to_have_count(2)
+    expect(page.locator("#advice .questions tbody tr")).to_have_count(2)
     for folded in page.locator("#advice summary").all():
         folded.click()
     page.locator("#advice [data-set='region'][data-level='South']").click()
@@ -294,7 +349,7 @@ def test_names_that_look_like_markup_do_nothing(visit):
 
 def test_on_a_phone_nothing_is_wider_than_the_screen_and_the_answer_stays_in_sight(visit):
     begun = visit(viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True)
-    for path in ("/groups", "/people", "/about", "/"):
+    for path in ("/groups", "/people", "/about", "/compare?with.sex=male", "/budget", "/decisions", "/check", "/"):
         page = begun.open(path)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     choose(page, "sex", "male")

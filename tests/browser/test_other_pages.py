@@ -118,8 +118,8 @@ def test_a_table_that_cannot_be_read_is_told_with_its_row(visit):
     page = visit().open("/people")
     page.get_by_label("Or its text").fill("sex\nmale\nmael\n")
     page.get_by_role("button", name="Decide", exact=True).click()
-    expect(page.locator("#result .problem")).to_contain_text(
-        "Row 2 (line 3 of the file): covariate 'sex' has no level 'mael'"
+    expect(page.locator("#result .unreadable")).to_contain_text(
+        "row 2 (line 3 of the file): covariate 'sex' has no level 'mael'"
     )
     page.get_by_label("Or its text").fill("sex\nmale\n")
     page.get_by_role("button", name="Decide", exact=True).click()
@@ -138,8 +138,37 @@ def test_what_is_asked_goes_along_to_the_other_pages(visit):
     page = visit().open("/?threshold=0.2")
     page.get_by_role("group", name="sex").get_by_role("radio", name="female").check()
     page.wait_for_url("**/?with.sex=female&threshold=0.2")
-    for name in ("Who benefits", "Many people", "About"):
+    for name in ("Who benefits", "Compare", "Budget", "Who is treated", "Many people", "The check", "About"):
         page.get_by_role("navigation").get_by_role("link", name=name).click()
         page.wait_for_url("**/*?with.sex=female&threshold=0.2")
     page.get_by_role("navigation").get_by_role("link", name="Explore").click()
     expect(page.get_by_role("radio", name="female")).to_be_checked()
+
+
+def test_a_budget_is_typed_and_shown_with_its_baselines(visit):
+    page = visit().open("/budget")
+    page.get_by_label("How many can be treated").fill("300")
+    page.get_by_label("Of how many people").fill("1000")
+    page.get_by_role("button", name="Show").click()
+    page.wait_for_url("**/budget?budget=300&people=1000")
+    expect(page.locator(".choices tbody th")).to_have_text(
+        ["By the bounds, best first", "As many, chosen at random", "Treat all who are considered"]
+    )
+
+
+def test_decisions_are_counted_by_the_covariate_that_is_chosen(visit):
+    page = visit().open("/decisions?threshold=0.2")
+    page.get_by_label("By", exact=True).select_option("region")
+    page.wait_for_url("**/decisions?threshold=0.2&by=region")
+    expect(page.locator(".by-covariate tbody th")).to_have_text(["North & East", "South", "Everyone"])
+
+
+def test_the_decision_stays_in_sight_beside_a_wide_table(visit):
+    page = visit(viewport={"width": 800, "height": 700}).open("/people")
+    wide = ",".join(f"note{k}" for k in range(30))
+    page.get_by_label("Or its text").fill(f"sex,{wide}\nmale{',x' * 30}\n")
+    page.get_by_role("button", name="Decide", exact=True).click()
+    cell = page.locator("#result tbody .decided")
+    cell.wait_for()
+    page.locator("#result .scroll").evaluate("each => each.scrollLeft = 1500")
+    expect(cell).to_be_in_viewport()

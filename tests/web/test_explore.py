@@ -13,13 +13,15 @@ import pnsight
 import web_models
 from page_text import Element, read
 from pnsight._text import percent
-from pnsight.decisions import ask, decide
+from pnsight.decisions import ask, decide, what_if
 from pnsight.estimands import QUANTITIES
 from pnsight.models.suppression import suppress
 from pnsight.output.about_answers import RESTS_ON
+from pnsight.output.per_hundred import per_hundred
 from pnsight.queries import lattice
 from pnsight.queries.query import encode
 from pnsight.web import create_app
+from pnsight.wording import range_of_hundred
 from quick_config import QUICK
 from web_clients import Client, client_of
 
@@ -94,7 +96,7 @@ def test_the_advice_is_that_of_ask(client, model):
     page = read(client.get("/advice?with.sex=male&threshold=0.3").text)
     found = ask(model, "sex=male", 0.3, cautious=True)
     assert str(found.advice)[1:] in page.text
-    rows = [row for table in page.every("tbody") for row in table.every("tr")]
+    rows = [row for table in page.every("table", class_="questions") for row in table.one("tbody").every("tr")]
     assert [row.one("th").text for row in rows] == found.columns()["covariate"]
     levels = found.by_level()
     for row in rows:
@@ -182,7 +184,9 @@ def test_the_benefit_has_its_own_scale_and_cost(client, model, query, payoffs):
     found = decide(model, fixed, 1.5, cautious=True, quantity="benefit", payoffs=payoffs)
     assert shown(page) == expected(found.answers)
     assert page.one("h2").text == DECIDED[str(found.decision[0])]
-    assert f"Treating is worth {payoffs[0]} for a person who responds because of it" in page.one("ul").text
+    assert (
+        f"Treating is worth {payoffs[0]} for a person who responds because of it" in page.one("ul", class_="notes").text
+    )
 
 
 @pytest.mark.parametrize(
@@ -264,6 +268,7 @@ def test_small_counts_are_withheld_everywhere():
     assert shown(page) == expected(model.bounds("region=South"))
     assert "Counts below 20 are withheld" in page.text
     assert "Counts below 20 are withheld" in read(client.get("/about").text).text
+    assert "Small counts are withheld from this model" in read(client.get("/check").text).text
     assert "counts below 20 are withheld" in client.get("/api/bounds").json()["notes"][0]
     for row in read(client.get("/groups").text).one("table", class_="groups").one("tbody").every("tr"):
         rows = [
@@ -286,7 +291,9 @@ def test_no_answer_says_why(ask):
 
 
 @pytest.mark.parametrize("name", list(web_models.EVERY))
-@pytest.mark.parametrize("path", ["/", "/groups", "/people", "/about", "/api/"])
+@pytest.mark.parametrize(
+    "path", ["/", "/groups", "/people", "/about", "/api/", "/compare", "/budget", "/decisions", "/check"]
+)
 def test_every_page_of_every_model_can_be_read(name, path, ask):
     response = ask(name).get(path)
     assert response.status_code == 200
@@ -327,7 +334,10 @@ def test_many_covariates_can_be_searched(ask, client):
     assert not read(client.get("/").text).every("input", id="find")
 
 
-@pytest.mark.parametrize("path", ["/", "/groups", "/people", "/about", "/api/", "/answer", "/advice", "/groups/table"])
+NAMED = ("/", "/groups", "/people", "/about", "/api/", "/compare", "/budget", "/decisions", "/check")
+
+
+@pytest.mark.parametrize("path", [*NAMED, "/answer", "/advice", "/groups/table"])
 def test_names_are_never_markup(path, ask):
     model = web_models.nasty()
     query = urlencode({f"with.{each.name}": each.levels[0] for each in model.schema.covariates})
@@ -338,3 +348,60 @@ def test_names_are_never_markup(path, ask):
         assert not any(name.startswith("on") or name == "style" for each in page.every() for name in each.attributes)
         assert not page.every("i") or path == "/about"
         assert "drug" not in [each.text for each in page.every("b")]
+
+
+def test_the_first_screen_says_who_is_helped_who_is_harmed_who_is_meant_and_whether_the_data_are_sound(client, model):
+    page = read(client.get("/?with.sex=male&threshold=0.2").text)
+    first = page.one("section", id="answer")
+    found = per_hundred(model, "sex=male")[0]
+    helped, harmed = (range_of_hundred(*share.ends) for share in (found.helped, found.harmed))
+    assert f"drug makes the difference for {helped}; it harms {harmed}." in first.one("p", class_="hundred").text
+    assert f"Drug harms {harmed} of 100" in first.one("p", class_="harm-and-net").text
+    assert "For people with sex = male" in first.one("p", class_="known").text
+    assert page.one("header").one("a", class_="badge").text == "Data: usable"
+    before_the_form = page.one("main").children
+    places = [each.attributes.get("id") for each in before_the_form if isinstance(each, Element)]
+    assert places.index("answer") < places.index("explore")
+
+
+def test_the_picture_has_a_hundred_people(client):
+    figure = read(client.get("/answer").text).one("figure", class_="per-hundred")
+    assert len(figure.every("g")) == 100
+
+
+def test_a_number_that_rounds_to_the_threshold_shows_what_tells_it_apart(model, client):
+    upper = float(model.bounds("sex=female").upper[0])
+    near = round(upper, 3) if round(upper, 3) > upper else round(upper, 3) + 0.001
+    threshold = round(upper + (near - upper) / 2, 6)
+    page = read(client.get(f"/answer?with.sex=female&threshold={threshold}&cautious=no").text)
+    told = page.one("p", class_="reason").text
+    assert f", below {threshold:g}" in told
+    assert float(told.split("at most ")[1].split(",")[0]) < threshold
+
+
+def test_an_answer_about_nobody_who_was_seen_is_visibly_weaker(ask):
+    page = read(ask("guessing").get("/answer?with.sex=male").text)
+    assert page.one("p", class_="guess").text == "Extrapolated: nobody like this was seen."
+    assert page.every("rect", class_="guessed")
+    assert page.one("figure", class_="per-hundred").attributes["class"] == "per-hundred extrapolated"
+    assert not read(ask("guessing").get("/answer?with.sex=female").text).every("rect", class_="guessed")
+
+
+def test_a_decision_to_treat_never_stands_without_harm(ask):
+    for name in web_models.EVERY:
+        page = read(ask(name).get("/answer?threshold=0").text)
+        if page.every("h2", class_="treat"):
+            assert "harm" in page.one("p", class_="harm-and-net").text
+
+
+def test_what_if_is_that_of_the_library(client, model):
+    page = read(client.get("/advice?with.sex=male&with.region=South&threshold=0.2&cautious=no").text)
+    found = what_if(model, "sex=male,region=South", 0.2)
+    rows = page.one("table", class_="otherwise").one("tbody").every("tr")
+    assert [row.one("th").text for row in rows] == ["sex = female", "region = North & East"]
+    ends = zip(found.decisions.answers.lower, found.decisions.answers.upper, strict=True)
+    assert [row.every("td")[1].text for row in rows] == [f"{low:.3f} to {high:.3f}" for low, high in ends]
+    assert rows[0].every("a")[1].attributes["href"] == (
+        "/compare?with.sex=male&with.region=South&threshold=0.2&cautious=no&and.sex=female&and.region=South"
+    )
+    assert not read(client.get("/advice").text).every("table", class_="otherwise")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pnsight.decisions.by_covariate import DecisionsBy, decisions_by
 from pnsight.decisions.contradictions import answering_model
 from pnsight.decisions.policies import POLICIES, Policies, policies, policy_values
 from pnsight.decisions.ranking import Ranking, rank
@@ -23,6 +24,7 @@ from pnsight.decisions.tipping_points import TippingPoints, tip
 from pnsight.decisions.treated_groups import treated_groups
 from pnsight.decisions.usual_care import LEAVE, ChoiceDecisions
 from pnsight.decisions.value_of_information import Questions, ask, ask_beyond, left_open
+from pnsight.decisions.what_if import WhatIf, what_if
 from pnsight.decisions.which_arm import ArmDecisions, decide, decide_arm
 
 __all__ = [
@@ -35,12 +37,14 @@ __all__ = [
     "ArmDecisions",
     "ChoiceDecisions",
     "Decisions",
+    "DecisionsBy",
     "Policies",
     "Questions",
     "Ranking",
     "Selection",
     "ThresholdCurve",
     "TippingPoints",
+    "WhatIf",
     "answering_model",
     "ask",
     "ask_beyond",
@@ -48,6 +52,7 @@ __all__ = [
     "decide_arm",
     "decided",
     "decisions",
+    "decisions_by",
     "extrapolated",
     "left_open",
     "policies",
@@ -59,4 +64,5 @@ __all__ = [
     "tip",
     "treated_groups",
     "usual_threshold",
+    "what_if",
 ]

@@ -21,11 +21,11 @@ from pnsight.errors import QueryError
 from pnsight.estimands.estimand import Estimand, EstimandLike
 from pnsight.models import Model
 from pnsight.notes import WARNING, Note
-from pnsight.queries.bound_table import CONTRADICTED, EXTRAPOLATED, OK
+from pnsight.queries.bound_table import CONTRADICTED, EXTRAPOLATED, INVALID, OK
 from pnsight.queries.people import PeopleEncoder
 
-INVALID, PROBLEM = "invalid", "problem"
-"""Status of a row that cannot be read, and the column that says why."""
+PROBLEM = "problem"
+"""The column that says why a row cannot be read."""
 
 BLOCK_ROWS = 131_072
 """People that are scored at once."""

@@ -12,7 +12,7 @@ of the profile brings:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -69,6 +69,8 @@ class Selection(Tabular):
     harm : upper end of the bounds on harm among those of the profile; None where nobody asked for a cap on it
     harm_cap : share of all who are treated that may be harmed at most; None without a cap
     by : what the budget is spent for
+    considered : people of the profiles that were considered, in the unit of `crowd`
+    treat_all : what treating all of them would bring, by the names of the gains, and of ``harmed`` where that is known
     """
 
     answers: BoundTable
@@ -83,6 +85,8 @@ class Selection(Tabular):
     harm: FloatArray | None = None
     harm_cap: float | None = None
     by: Gain = "guaranteed"
+    considered: float = 1.0
+    treat_all: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def caption(self) -> str:
@@ -108,6 +112,20 @@ class Selection(Tabular):
     def totals(self) -> dict[str, float]:
         """What is spent, people treated, and the gain of all of them together."""
         return {name: float(values.sum()) for name, values in self._amounts(self.treated).items()}
+
+    def baselines(self) -> dict[str, dict[str, float]]:
+        """What the budget's choice is compared with: as many treated at random, and all treated.
+
+        Returns
+        -------
+        By ``at-random`` and ``treat-all``: people treated, and their gain together; of those who were considered.
+        """
+        treated = float(self.treated.sum())
+        part = treated / self.considered if self.considered else 0.0
+        return {
+            "at-random": {"treated": treated, **{name: part * gain for name, gain in self.treat_all.items()}},
+            "treat-all": {"treated": self.considered, **self.treat_all},
+        }
 
     def columns(self) -> dict[str, list[Any]]:
         """One row for each profile treated: its people, what is spent, those treated and their gain together."""
@@ -238,6 +256,11 @@ def select(
         harm=None if harm is None else harm[order],
         harm_cap=max_harm,
         by=by,
+        considered=float(share[enough].sum()) * (people or 1.0),
+        treat_all={
+            name: float(share[enough] @ each[enough]) * (people or 1.0)
+            for name, each in (gains if harm is None else {**gains, "harmed": harm}).items()
+        },
     )
 
 

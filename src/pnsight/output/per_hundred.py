@@ -14,7 +14,7 @@ import numpy as np
 from pnsight.data.schema import Codes
 from pnsight.data.study import Study
 from pnsight.estimands.estimand import Estimand, EstimandLike, usual_estimand
-from pnsight.estimands.quantities import HARM, PNS, Quantity
+from pnsight.estimands.quantities import EFFECT, HARM, PNS, Quantity
 from pnsight.estimands.resolve import ROUNDING
 from pnsight.estimands.usual_question import usual_question
 from pnsight.models import Model
@@ -75,6 +75,8 @@ class PerHundred:
     with_arm, with_reference : shares who have that outcome under either; None where there are more than two
     helped, harmed : shares of those who have the better outcome only with the one, and only with the other; None
         where there is no answer, or harm is not known
+    net : by how much larger the share who have that outcome is with the one than with the other, or the share helped
+        than that harmed; None where that is not known
     parts : how many of a hundred are in each part, by the names of `pnsight.wording.PARTS`; they add up to a hundred.
         Empty where there is no answer, or harm is not known
     extrapolated : whether nobody like these people was seen
@@ -89,6 +91,7 @@ class PerHundred:
     with_reference: Range | None = None
     helped: Range | None = None
     harmed: Range | None = None
+    net: Range | None = None
     parts: Mapping[str, int] = field(default_factory=dict)
     extrapolated: bool = False
 
@@ -101,6 +104,13 @@ class PerHundred:
     def page_sentence(self) -> str:
         """The sentence beside which the people are named."""
         return f"{capitalised(sentence(self.note.kind, self.note.values, 'page'))}."
+
+    @property
+    def harm_and_net(self) -> str:
+        """What to know beside a decision to treat: how many are harmed, and what is left of those helped."""
+        names = {"arm": self.arm, "reference": self.reference, "outcome": self.outcome}
+        ends = {"harmed": self.harmed and self.harmed.ends, "net": self.net and self.net.ends}
+        return f"{capitalised(str(Note('harm_and_net', {**names, **ends})))}."
 
     @property
     def picture_words(self) -> str:
@@ -130,17 +140,23 @@ def per_hundred(model: Model, queries: QueryLike = None, estimand: EstimandLike 
     asked = usual_question(model.structure, Estimand.parse(estimand, default=PNS.name))
     if not model.capabilities.law and model.quantity != PNS.name:
         return []
-    found = {name: model.bounds(codes, asked.of_quantity(quantity)) for name, quantity in _quantities(model).items()}
+    quantities = _quantities(model, asked)
+    found = {name: model.bounds(codes, asked.of_quantity(quantity)) for name, quantity in quantities.items()}
     return [_told(model.study, asked, code, found, row) for row, code in enumerate(codes)]
 
 
-def _quantities(model: Model) -> dict[str, Quantity]:
-    """What is asked of a model, by the name that it has in `PerHundred`."""
+def _quantities(model: Model, asked: Estimand) -> dict[str, Quantity]:
+    """What is asked of a model, by the name that it has in `PerHundred`.
+
+    A trial in which people do as assigned tells how many have which of two outcomes under each arm.
+    """
     described = model.structure.description
     helped = usual_estimand(model.structure).quantity
     if not model.capabilities.law:
         return {"helped": helped}
     both = {"helped": helped, "harmed": HARM if helped == PNS else _BEST_HARM}
+    if helped == PNS and (asked.is_relaxed or not model.structure.is_two_by_two):
+        both["net"] = EFFECT
     if len(described.outcomes) > 2 and not described.horizons:
         return both
     return {**both, "with_arm": WITH_ARM, "with_reference": WITH_REFERENCE}
@@ -166,6 +182,7 @@ def _told(study: Study, asked: Estimand, code: Codes, found: Mapping[str, BoundT
         shares.get("with_reference"),
         helped,
         harmed,
+        _net(shares),
         parts=_parts(helped, harmed) if helped and harmed else {},
         extrapolated=extrapolated,
     )
@@ -183,6 +200,15 @@ def _range(table: BoundTable, row: int) -> Range | None:
     if low is None or high is None or np.isnan(low[row]):
         return Range(*ends)
     return Range(*ends, float(low[row]), float(high[row]))
+
+
+def _net(shares: Mapping[str, Range | None]) -> Range | None:
+    """The difference of the two arms, in the whole people that are told of each, or what is known of it."""
+    with_arm, with_reference = shares.get("with_arm"), shares.get("with_reference")
+    if shares.get("net") or not with_arm or not with_reference:
+        return shares.get("net")
+    difference = (_people(with_arm.lower) - _people(with_reference.lower)) / 100
+    return Range(difference, difference)
 
 
 def _chance(level: float | None, helped: Range | None, harmed: Range | None) -> Note | None:

@@ -20,6 +20,9 @@ from pnsight.notes import Note
 OK, CONTRADICTED = "ok", "contradicted"
 """Values of `status`: an answer; no answer, as the tables contradict each other beyond chance here."""
 
+INVALID = "invalid"
+"""Status of a row of a table that cannot be read."""
+
 ROWS, MODEL, EXTRAPOLATED = "rows", "model", "extrapolated"
 BASES = (ROWS, MODEL, EXTRAPOLATED)
 """What an answer rests on: mostly the group's own rows, mostly what was learned from others, or nobody near."""

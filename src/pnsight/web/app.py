@@ -21,7 +21,11 @@ from pnsight.output.tables_verdict import TablesVerdict
 from pnsight.web import api
 from pnsight.web.access import API, Access, refusal, stopping
 from pnsight.web.api_page import ApiPage
+from pnsight.web.budget_pages import BudgetPages
+from pnsight.web.check_pages import CheckPages
+from pnsight.web.compare_pages import ComparePages
 from pnsight.web.context import Site
+from pnsight.web.decision_pages import DecisionPages
 from pnsight.web.group_pages import GroupPages
 from pnsight.web.lanes import RETRY_AFTER, Busy, Stopped
 from pnsight.web.limits import IN_PLACE, Limits
@@ -81,6 +85,10 @@ def app_of(site: Site, access: Access) -> FastAPI:
     app.router.routes.extend(GroupPages(site).routes())
     app.router.routes.extend(PolicyPages(site).routes())
     app.router.routes.extend(PeoplePages(site).routes())
+    app.router.routes.extend(ComparePages(site).routes())
+    app.router.routes.extend(BudgetPages(site).routes())
+    app.router.routes.extend(DecisionPages(site).routes())
+    app.router.routes.extend(CheckPages(site).routes())
     app.router.routes.append(_static())
     app.include_router(api.router(site))
     app.router.routes.append(Route("/api/", ApiPage(site, app).page))

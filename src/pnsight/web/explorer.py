@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,25 +14,33 @@ from pnsight.decisions import (
     NONE,
     ArmDecisions,
     Decisions,
+    DecisionsBy,
     Questions,
     Ranking,
+    WhatIf,
     ask_beyond,
     decide_arm,
     decided,
+    decisions_by,
     rank,
     tip,
+    what_if,
 )
 from pnsight.decisions.ranking import By
 from pnsight.errors import LimitError
 from pnsight.estimands.estimand import Estimand
-from pnsight.estimands.quantities import Quantity
+from pnsight.estimands.quantities import HARM, PNS, Quantity
 from pnsight.models import Model
 from pnsight.models.response_types.config import MAX_ENUMERATED_PROFILES
 from pnsight.notes import Note
+from pnsight.output.per_hundred import PerHundred, per_hundred
 from pnsight.output.tables_verdict import TablesVerdict
 from pnsight.queries.bound_table import BoundTable
 from pnsight.web.capabilities import Ability
 from pnsight.web.state import Options, Reader, State
+
+if TYPE_CHECKING:
+    from pnsight.diagnostics import Check
 
 _REMEMBERED = 1024
 """Answers to single queries that are remembered, a few hundred bytes each."""
@@ -63,6 +71,7 @@ class Explorer:
         self.ability, self.reader = ability or Ability.of(model), Reader(model)
         self._answer = lru_cache(_REMEMBERED)(self._answer_afresh)
         self._tip = lru_cache(_REMEMBERED)(self._tip_afresh)
+        self._hundred = lru_cache(_REMEMBERED)(self._hundred_afresh)
 
     @property
     def many_profiles(self) -> bool:
@@ -108,6 +117,10 @@ class Explorer:
         """Which share of the people the state describes."""
         return self._answer(state.query, state.options.estimand)[1]
 
+    def per_hundred(self, state: State) -> PerHundred | None:
+        """What the answer means for a hundred of the people of a state; None where the model says nothing of that."""
+        return self._hundred(state.query, state.options.estimand.of_quantity(PNS))
+
     def best_arm(self, state: State) -> ArmDecisions:
         """Which of all arms is best for the people of a state."""
         options = state.options
@@ -126,6 +139,30 @@ class Explorer:
         answer = self._answer(state.query, options.estimand)[0]
         careful = self._careful(answer, options)
         return ask_beyond(self.model, state.codes, answer, options.threshold, careful, options.estimand)
+
+    def what_if(self, state: State) -> WhatIf | None:
+        """What would be decided if one thing that is known of the people of a state were otherwise; None if none is."""
+        options = state.options
+        careful = options.cautious and self.ability.intervals
+        return what_if(self.model, state.codes, options.threshold, careful, options.estimand)
+
+    def decisions_by(self, state: State, covariate: str) -> DecisionsBy:
+        """Who of the people of a state is treated how often, by the levels of a covariate."""
+        options = state.options
+        careful = options.cautious and self.ability.intervals
+        return decisions_by(self.model, covariate, state.codes, options.threshold, careful, options.estimand)
+
+    def checked(self, estimand: Estimand) -> Check | None:
+        """The check of the tables that an estimand goes by; None where counts are withheld.
+
+        Tables from which small counts were taken out would look different although they are not.
+        """
+        study = self.answering(estimand).study
+        if study.withheld is not None:
+            return None
+        from pnsight.diagnostics import check  # loads SciPy, which starting a server can do without
+
+        return check(study)
 
     def decisions(self, codes: Codes, options: Options) -> Decisions:
         """Decisions for many queries, if that does not take too long."""
@@ -148,6 +185,15 @@ class Explorer:
             self._refuse_to_take_long(codes, estimand)
         return self.model.bounds(codes, estimand)
 
+    def most_harmed(self, codes: Codes, options: Options) -> list[float]:
+        """Which share of the people of each query is harmed at most; nothing where that is not known.
+
+        To stand beside decisions to treat.
+        """
+        if not self.ability.law or not len(codes) or options.estimand.quantity.direction != "gain":
+            return []
+        return [float(share) for share in self.model.bounds(codes, options.estimand.of_quantity(HARM)).upper]
+
     def ranking(self, by: By, estimand: Estimand, top: int, **limits: Any) -> Ranking:
         """The subpopulations that stand out."""
         return rank(self.model, top, by, quantity=estimand, **limits)
@@ -156,6 +202,9 @@ class Explorer:
         codes = codes_of([query])
         share = self.answering(estimand).shares(codes, estimand.population)
         return self.model.bounds(codes, estimand), float(share[0])
+
+    def _hundred_afresh(self, query: tuple[int, ...], estimand: Estimand) -> PerHundred | None:
+        return next(iter(per_hundred(self.model, codes_of([query]), estimand)), None)
 
     def _tip_afresh(self, query: tuple[int, ...], estimand: Estimand, threshold: float | None, cautious: bool) -> Note:
         codes = np.array([query], dtype=np.int32)

@@ -24,7 +24,7 @@ from pnsight.web.explorer import Explorer
 from pnsight.web.lanes import Busy
 from pnsight.web.state import Options, Pairs, State, one_of
 from pnsight.web.views.describe_question import asked, confidence, population_words, told_beside
-from pnsight.web.views.groups import Group, groups
+from pnsight.web.views.groups import Group, groups, harm_in_groups
 from pnsight.web.words import ALL_CONTRADICTED, NO_GROUP, signs
 
 TOP = 50
@@ -166,11 +166,19 @@ class GroupPages:
             return state, 200, {**shown, "problem": str(error)}
         except Busy:
             return state, 200, shown
-        every = groups(self.site.explorer, found, options)
+        every = groups(self.site.explorer, found, options, await self._harm(request, found, options))
         if options.estimand.quantity.direction == "harm" and wanted.by != "upper":
             every = [group for group in every if group.numbers["lower"] > 0]
         table = self._table(state, wanted, found, len(every))
         return state, 200, {**shown, **table, "groups": wanted.chosen(every)}
+
+    async def _harm(self, request: Request, found: Ranking, options: Options) -> list[str]:
+        """How many are harmed at most in each group, to stand beside decisions to treat."""
+        queries = list(found.answers.queries)
+        try:
+            return await self.site.computed(request, self.site.lane(len(queries)), harm_in_groups, queries, options)
+        except (PnsightError, Busy):
+            return []
 
     async def _ranking(self, wanted: Wanted, options: Options) -> Ranking:
         by: By = wanted.end

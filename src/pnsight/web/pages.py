@@ -42,14 +42,15 @@ class Pages:
         status = 400 if problem else 200  # an answer that is refused is one nevertheless
         found, problem = await self._answer(request, state, problem)
         counsel = await self._advice(state, self.site.limits.advice_patience) if found else _NONE
-        shown = {"answer": found, "problem": problem, **counsel}
+        shown = {"answer": found, "problem": problem, "in_field": False, **counsel}
         return self.site.render.page("explore.html", state, "/", status, **shown)
 
     async def answer(self, request: Request) -> Response:
         """The answer alone."""
         state, problem = self.site.read(request)
+        in_field = bool(problem)  # it cannot be meant, so that the last answer may stay
         found, problem = await self._answer(request, state, problem)
-        return self.site.render.part("answer.html", answer=found, problem=problem)
+        return self.site.render.part("answer.html", answer=found, problem=problem, in_field=in_field)
 
     async def advice(self, request: Request) -> Response:
         """What knowing more would change."""

@@ -5,16 +5,18 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from itertools import islice
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from pnsight._tabular import prepend_columns
 from pnsight._text import number_of
-from pnsight.data.schema import OPEN_SYMBOL, Codes, Schema
-from pnsight.decisions import Decisions
+from pnsight.data.schema import OPEN, OPEN_SYMBOL, Codes, Schema
+from pnsight.decisions import NONE, Decisions
 from pnsight.errors import LimitError, QueryError, TableError, join_names
+from pnsight.queries.bound_table import INTERVAL_ENDS, INVALID
 from pnsight.queries.query import encode, encode_columns
 from pnsight.web.explorer import Explorer
 from pnsight.web.limits import MOST_TEXT
@@ -26,6 +28,13 @@ MOST_COLUMNS = 10_000
 MOST_TOLD = 20
 """Bytes, people and columns that are read, and mistakes that are listed."""
 
+_NUMBERS = ("lower", "upper", *INTERVAL_ENDS, "trial_lower", "trial_upper", "effective_rows")
+_SUPPORT = ("support_experimental", "support_observational")
+"""Columns of an answer that a row which cannot be read does not have."""
+
+WESTERN = "cp1252"
+"""How a text is read that is not in UTF-8: as Windows and older programs write in western Europe (Latin-1)."""
+
 _MARKS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "utf-8-sig"))
 
 
@@ -35,61 +44,104 @@ class People:
 
     Attributes
     ----------
-    found : decisions, one a row
+    found : decisions, one a row; none about rows that cannot be read, whose status is ``invalid``
+    codes : shape (rows, covariates)
+        The queries; of a row that cannot be read, that of everyone.
     given : the table's own columns
-    columns : the same, then those of the decisions
+    columns : the same, then those of the decisions, and what is wrong with rows where something is
     unused : columns that are no covariates
+    problems : by row, what is wrong with those that cannot be read
+    encoding : how the text was read, where that had to be guessed; else empty
     """
 
     found: Decisions
+    codes: Codes
     given: dict[str, list[str]]
     columns: dict[str, list[Any]]
     unused: tuple[str, ...]
+    problems: dict[int, str]
+    encoding: str
 
 
 @dataclass(frozen=True)
 class Table:
-    """The columns of a table, and the line of the file at which each row begins."""
+    """The columns of a table, and the line of the file at which each row begins.
+
+    `problems` says by row what is wrong with those that have another number of values than there are columns, and
+    `encoding` how the text was read, where that had to be guessed.
+    """
 
     columns: dict[str, list[str]]
     lines: list[int]
+    problems: dict[int, str] = field(default_factory=dict)
+    encoding: str = ""
 
 
 def decide_about(explorer: Explorer, content: bytes, options: Options) -> People:
-    """Decide about every person of a table in CSV: one a row, its columns covariates, blank for open."""
+    """Decide about every person of a table in CSV: one a row, its columns covariates, blank for open.
+
+    Rows that cannot be read are flagged one by one; a table without any other is refused.
+    """
     table = read_table(content)
     given = table.columns
-    codes = _codes(explorer.schema, table)
-    found = explorer.decisions(codes, options)
+    codes, problems = _codes(explorer.schema, table)
+    if len(problems) == len(codes):
+        raise TableError(_listed(problems))
+    found = _about_valid(explorer, codes, problems, options)
     unused = tuple(name for name in given if name not in explorer.schema.names)
-    return People(found, given, prepend_columns(found.columns(), given), unused)
+    columns = prepend_columns(found.columns(), given)
+    if problems:
+        columns["problem"] = [problems.get(row, "") for row in range(len(codes))]
+    return People(found, codes, given, columns, unused, problems, table.encoding)
+
+
+def _about_valid(explorer: Explorer, codes: Codes, problems: Mapping[int, str], options: Options) -> Decisions:
+    """Decisions about the rows that can be read, and none about the others."""
+    valid = np.ones(len(codes), dtype=bool)
+    valid[list(problems)] = False
+    found = explorer.decisions(codes[valid], options)
+    if not problems:
+        return found
+    place = np.maximum(np.cumsum(valid) - 1, 0)
+    answers = found.answers.take(place)
+    blank: dict[str, Any] = {
+        name: np.where(valid, values, np.nan) for name in _NUMBERS if (values := getattr(answers, name)) is not None
+    }
+    told: dict[str, Any] = {"status": np.where(valid, answers.status, INVALID)}
+    if answers.basis is not None:
+        told["basis"] = np.where(valid, answers.basis, "")
+    told |= {name: np.where(valid, getattr(answers, name), 0.0) for name in _SUPPORT}
+    plain, cautious = (np.where(valid, words[place], NONE) for words in (found.decision, found.decision_cautious))
+    return replace(found, answers=replace(answers, **blank, **told), decision=plain, decision_cautious=cautious)
 
 
 def read_table(content: bytes) -> Table:
     """A table in CSV, separated by commas, semicolons or tabs."""
     if len(content) > MOST_BYTES:
         raise LimitError(f"the table has {len(content):,} bytes; at most {MOST_BYTES:,} are read here.")
-    text = _text(content)
+    text, encoding = _text(content)
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
     try:
         header = [name.strip() for name in next((row for row in rows if row), [])]
         _refuse_bad_names(header)
-        return _columns(header, rows)
+        return replace(_columns(header, rows), encoding=encoding)
     except csv.Error as error:
         raise TableError(f"the table cannot be read as CSV: {error}.") from None
 
 
-def _text(content: bytes) -> str:
-    encoding = next((name for mark, name in _MARKS if content.startswith(mark)), "utf-8")
+def _text(content: bytes) -> tuple[str, str]:
+    """The text, and how it was read where that had to be guessed."""
+    encoding, guessed = next((name for mark, name in _MARKS if content.startswith(mark)), "utf-8"), ""
     try:
         text = content.decode(encoding)
     except UnicodeDecodeError:
-        raise TableError("the table is not in UTF-8; save it as CSV in UTF-8.") from None
+        guessed = WESTERN
+        text = content.decode(WESTERN, errors="replace")
     if "\0" in text:
         raise TableError("the table is not text; save it as CSV, not as a spreadsheet.")
     if not text.strip():
         raise TableError("the table is empty; give a line of column names, then one line for each person.")
-    return text
+    return text, guessed
 
 
 def _delimiter(text: str) -> str:
@@ -110,39 +162,45 @@ def _refuse_bad_names(header: list[str]) -> None:
 def _columns(header: list[str], rows: Any) -> Table:
     people: list[list[str]] = []
     lines: list[int] = []
-    uneven = _Mistakes()
+    uneven: dict[int, str] = {}
     expected = f"{len(header)} columns: {join_names(header)}."
     last = rows.line_num
     for row in rows:
         begins, last = last + 1, rows.line_num
         if not row:  # an empty line; in a table of one column it might be a person, of whom nothing is known
             continue
-        people.append(row)
-        lines.append(begins)
         if len(row) != len(header):
-            uneven.add(f"{_place(len(lines), begins)} has {number_of(len(row), 'value')} for {expected}")
+            place = _place(len(people) + 1, begins)
+            uneven[len(people)] = f"{place} has {number_of(len(row), 'value')} for {expected}"
+        people.append([*row, *[""] * (len(header) - len(row))])
+        lines.append(begins)
         if len(people) > MOST_ROWS:
             raise LimitError(f"the table has more than {MOST_ROWS:,} people, the most that are read here.")
-    if uneven.number:
-        raise TableError(str(uneven))
     if not people:
         raise TableError("the table has column names but no row; give one line for each person.")
-    return Table({name: [row[k] for row in people] for k, name in enumerate(header)}, lines)
+    return Table({name: [row[k] for row in people] for k, name in enumerate(header)}, lines, uneven)
 
 
-def _codes(schema: Schema, table: Table) -> Codes:
-    """The queries, or everything that is wrong with them."""
+def _codes(schema: Schema, table: Table) -> tuple[Codes, dict[int, str]]:
+    """The queries, and by row what is wrong with those that cannot be read; their query is that of everyone."""
+    problems = dict(table.problems)
     try:
-        return encode_columns(schema, table.columns)
+        codes = encode_columns(schema, table.columns)
     except QueryError:
-        wrong = _Mistakes()
-        places = _unreadable(schema, table)
-        for row, name, value in islice(places, MOST_TOLD):
-            wrong.add(f"{_place(row + 1, table.lines[row])}: {_refusal(schema, name, value)}")
-        wrong.number += sum(1 for _ in places)
-        if not wrong.number:  # it is the names of the columns
+        wrong: dict[int, list[str]] = {}
+        for row, name, value in _unreadable(schema, table):
+            wrong.setdefault(row, []).append(_refusal(schema, name, value))
+        if not wrong:  # it is the names of the columns
             raise
-    raise TableError(str(wrong)) from None
+        for row, said in wrong.items():
+            problems.setdefault(row, f"{_place(row + 1, table.lines[row])}: {' '.join(said)}")
+        readable = {
+            name: [OPEN_SYMBOL if row in wrong else value for row, value in enumerate(values)]
+            for name, values in table.columns.items()
+        }
+        codes = encode_columns(schema, readable)
+    codes[list(problems)] = OPEN
+    return codes, dict(sorted(problems.items()))
 
 
 def _unreadable(schema: Schema, table: Table) -> Iterator[tuple[int, str, str]]:
@@ -170,20 +228,10 @@ def _place(row: int, line: int) -> str:
     return f"row {row:,} (line {line:,} of the file)"
 
 
-@dataclass
-class _Mistakes:
-    """Everything that is wrong with a table, a line each; of too much, the first and how much more there is."""
-
-    number: int = 0
-    first: list[str] = field(default_factory=list)
-
-    def add(self, words: str) -> None:
-        self.number += 1
-        if len(self.first) < MOST_TOLD:
-            self.first.append(words)
-
-    def __str__(self) -> str:
-        if self.number == 1:
-            return self.first[0]
-        more = [f"and {self.number - MOST_TOLD:,} more."] if self.number > MOST_TOLD else []
-        return "\n".join([f"{self.number:,} things are wrong with this table:", *self.first, *more])
+def _listed(problems: Mapping[int, str]) -> str:
+    """What is wrong with every row of a table; of too much, the first and how much more there is."""
+    first = list(problems.values())[:MOST_TOLD]
+    if len(problems) == 1:
+        return first[0]
+    more = [f"and {len(problems) - MOST_TOLD:,} more."] if len(problems) > MOST_TOLD else []
+    return "\n".join([f"no row of this table can be read, of {len(problems):,}:", *first, *more])

@@ -21,8 +21,12 @@ from pnsight.wording import capitalised
 TABS = (
     ("/", "Explore"),
     ("/groups", "Who benefits"),
+    ("/compare", "Compare"),
+    ("/budget", "Budget"),
+    ("/decisions", "Who is treated"),
     ("/policies", "Usual care"),
     ("/people", "Many people"),
+    ("/check", "The check"),
     ("/about", "About"),
 )
 

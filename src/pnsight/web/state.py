@@ -28,6 +28,8 @@ from pnsight.web.limits import MOST_TEXT
 from pnsight.web.words import PAYOFFS
 
 PREFIX = "with."
+OTHER = "and."
+"""Before the name of a covariate; the second where two groups are compared, of the second group."""
 
 MOST_TOLD = 5
 """Mistakes of one kind in an address that are told; what comes after them is left out of the state."""

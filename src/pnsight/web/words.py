@@ -21,6 +21,7 @@ __all__ = [
     "NO_GROUP",
     "PAYOFFS",
     "PEOPLE",
+    "UNREADABLE",
     "WITHOUT_ANSWER",
     "Sign",
     "assumption_words",
@@ -78,6 +79,9 @@ WITHOUT_ANSWER = _UNDECIDED[NONE]
 
 NO_DECISION = Sign("none", "cross", "No decision", "no decision")
 """How it is shown that nothing is decided on an answer that there is."""
+
+UNREADABLE = Sign("none", "cross", "Cannot be read", "cannot be read")
+"""How it is shown that a row of a table cannot be read."""
 
 
 def signs(quantity: str) -> Mapping[str, Sign]:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeAlias
 
 from pnsight.wording._answers import ANSWERS, ASSUMPTIONS, PAGE_ANSWERS, PERSON_TYPES, assumption_meaning
-from pnsight.wording._decisions import DECISIONS, EXTRAPOLATED, PAGE_DECISIONS
+from pnsight.wording._decisions import DECISIONS, EXTRAPOLATED, PAGE_DECISIONS, apart
 from pnsight.wording._diagnostics import DIAGNOSTICS
-from pnsight.wording._per_hundred import PAGE_PER_HUNDRED, PARTS, PER_HUNDRED
+from pnsight.wording._per_hundred import PAGE_PER_HUNDRED, PARTS, PER_HUNDRED, people_of_hundred, range_of_hundred
 from pnsight.wording._studies import STUDIES
 
 __all__ = [
@@ -22,8 +22,11 @@ __all__ = [
     "PARTS",
     "PERSON_TYPES",
     "Form",
+    "apart",
     "assumption_meaning",
     "capitalised",
+    "people_of_hundred",
+    "range_of_hundred",
     "sentence",
 ]
 

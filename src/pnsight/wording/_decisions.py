@@ -23,6 +23,29 @@ def _rows(rows: Sequence[float]) -> str:
     return f"rows: {experimental} experimental, {observational} observational"
 
 
+def apart(value: float, threshold: float) -> str:
+    """A number with three decimals, or as many more as tell it from a threshold that it does not equal.
+
+    Parameters
+    ----------
+    value, threshold
+        Two numbers.
+
+    Returns
+    -------
+    ``0.1999`` beside 0.2, and ``0.200`` where the two differ by rounding errors only.
+    """
+    if abs(value - threshold) <= _ROUNDING * max(1.0, abs(threshold)):
+        return f"{value:.3f}"
+    decimals = range(3, _MAX_DECIMALS + 1)
+    return next(text for k in decimals if float(text := f"{value:.{k}f}") != threshold or k == _MAX_DECIMALS)
+
+
+_ROUNDING = 1e-9
+_MAX_DECIMALS = 10
+"""Numbers that differ by less than the first are the same; more decimals than the second are never shown."""
+
+
 def _reason_on_page(decision: str, rows: Sequence[float], **values: Any) -> str:
     return f"{_reason(decision, **values)}."
 
@@ -43,15 +66,16 @@ def _reason(
 
     `worth` are the rows that the answer is worth, where they are too few to decide.
     """
-    sure = "" if interval is None else _interval(**interval)
+    sure = "" if interval is None else _interval(threshold=threshold, **interval)
     if worth is not None:
         sure += f", but the answer is worth {number_of(round(worth), 'row')} of its own, too few to decide with caution"
+    least, most = (None if end is None else apart(end, threshold) for end in (lower, upper))
     if decision == "treat":
-        return f"{quantity} is at least {lower:.3f}, not below {threshold:g}{sure}"
+        return f"{quantity} is at least {least}, not below {threshold:g}{sure}"
     if decision == "not":
-        return f"{quantity} is at most {upper:.3f}, below {threshold:g}{sure}"
+        return f"{quantity} is at most {most}, below {threshold:g}{sure}"
     if decision == "uncertain":
-        return f"{quantity} is between {lower:.3f} and {upper:.3f}{sure or f', on both sides of {threshold:g}'}"
+        return f"{quantity} is between {least} and {most}{sure or f', on both sides of {threshold:g}'}"
     if status != "ok":
         return _contradicted(quantity, trial) if status == "contradicted" else f"the answer is {status}"
     if basis == "extrapolated":
@@ -73,9 +97,9 @@ def trial_says(quantity: str, trial: Sequence[float] | None) -> str:
     return f"by the trial alone {quantity} is between {lower:.3f} and {upper:.3f}"
 
 
-def _interval(level: float, reaches: float, agrees: bool, stretched: bool = False) -> str:
+def _interval(level: float, reaches: float, agrees: bool, threshold: float, stretched: bool = False) -> str:
     wider = ", made wider as others taught it," if stretched else ""
-    reach = f"the {level:.0%} interval of that bound{wider} reaches {reaches:.3f}"
+    reach = f"the {level:.0%} interval of that bound{wider} reaches {apart(reaches, threshold)}"
     return f", and {reach}, on the same side" if agrees else f", but {reach}, on the other side"
 
 
@@ -182,6 +206,10 @@ def _people_invalid(people: int, of: int, row: int, problem: str) -> str:
         f"{people:,} of {number_of(of, 'row')} cannot be read: their status is invalid, and the column problem says "
         f"why. The first is row {row:,}: {problem}"
     )
+
+
+def _people_invalid_on_page(people: int, of: int, row: int, problem: str) -> str:
+    return f"{people:,} of {number_of(of, 'row')} cannot be read, and nothing is decided about them; each says why"
 
 
 def _extrapolated_undecided(queries: int, of: int) -> str:
@@ -381,6 +409,7 @@ DECISIONS: dict[str, Any] = {
 }
 
 PAGE_DECISIONS: dict[str, Any] = {
+    "people_invalid": _people_invalid_on_page,
     "short_list": _why_short,
     "decision": _reason_on_page,
     "choice_decision": _choice_reason,

@@ -20,6 +20,8 @@ PARTS = {
 }
 """What the parts of a hundred people are called, in the order in which they are drawn."""
 
+_HARM_NOT_KNOWN = "how many are harmed this model does not say"
+
 _UNANSWERED = {
     "contradicted": "the tables contradict each other about them beyond chance",
     "incoherent": "the tables contradict each other about them, though by no more than chance can do",
@@ -103,7 +105,7 @@ def _said(
         does = "the other way round for" if better else "it harms"
         parts.append(f"{does} {range_of_hundred(*harmed)}")
     else:
-        parts.append("how many are harmed this model does not say")
+        parts.append(_HARM_NOT_KNOWN)
     return "; ".join(parts) + (f" ({EXTRAPOLATED})" if extrapolated else "")
 
 
@@ -125,7 +127,28 @@ def _cannot_say(status: str) -> str:
     return f"how many are helped and how many harmed cannot be said: {_UNANSWERED[status]}"
 
 
+def _harm_and_net(arm: str, reference: str, outcome: str, harmed: Ends, net: Ends) -> str:
+    harm = f"{arm} harms {range_of_hundred(*harmed)} of 100" if harmed else _HARM_NOT_KNOWN
+    if net is None:
+        return harm
+    other = f"with {reference}" if reference else "without it"
+    than = f"have {outcome} with {arm} than {other}" if outcome else "are helped than harmed"
+    return f"{harm}; in all, {_difference(*net)} {than}"
+
+
+def _difference(lower: float, upper: float) -> str:
+    """By how many more or fewer of a hundred, as it is said."""
+    least, most = _more_or_fewer(lower), _more_or_fewer(upper)
+    return least if least == most else f"from {least} to {most}"
+
+
+def _more_or_fewer(share: float) -> str:
+    people = round(100 * share)
+    return f"{abs(people)} {'fewer' if people < 0 else 'more'}"
+
+
 PER_HUNDRED: dict[str, Any] = {
+    "harm_and_net": _harm_and_net,
     "per_hundred": _per_hundred,
     "per_hundred_chance": _chance,
     "per_hundred_unanswered": _unanswered,

@@ -146,6 +146,7 @@ STUDIES: dict[str, Any] = {
     "rows_without_treatment_or_outcome": "{table} rows without treatment or outcome",
     "rows_without_covariates": _rows_without,
     "counts_withheld": _counts_withheld,
+    "encoding_guessed": "the text is not in UTF-8; it was read as {encoding} (Latin-1)",
     "columns_kept": _columns_kept,
     "covariates_left_open": _covariates_left_open,
     "columns_renamed": _columns_renamed,

@@ -21,21 +21,37 @@ async function show(target, address, options = {}) {
   const control = new AbortController();
   under_way.set(target, control);
   target.setAttribute("aria-busy", "true");
+  let kept = false;
   later(() => (page("#said").textContent = "Working…"), 700, "working");
   try {
     const response = await fetch(address, { ...options, signal: control.signal });
     const text = await response.text();
     if (control.signal.aborted) return false;
-    if (response.headers.get("content-type")?.startsWith("text/html")) target.innerHTML = text;
-    else fail(target, text);
+    if (!response.headers.get("content-type")?.startsWith("text/html")) fail(target, text);
+    else if (!(kept = tellField(fieldProblem(text)))) target.innerHTML = text;
   } catch (error) {
     if (control.signal.aborted) return false;
     fail(target, "The server does not answer. Is pnsight serve still running?");
   }
   target.removeAttribute("aria-busy");
   clearTimeout(waiting.get("working"));
+  if (kept) return false;
   if (target.querySelector("[data-again]")) later(() => show(target, address, options), 2000, target);
   return true;
+}
+
+/** What is wrong with a field, if that is what an answer says. */
+function fieldProblem(text) {
+  return new DOMParser().parseFromString(text, "text/html").querySelector("[data-field]")?.textContent;
+}
+
+/** Say beside the fields what is wrong with one of them, while the last answer stays; or that nothing is any more. */
+function tellField(problem) {
+  const place = page("#field-problem");
+  if (!place) return false;
+  place.hidden = !problem;
+  place.textContent = problem ? `${problem} What is shown is still the last answer.` : "";
+  return Boolean(problem);
 }
 
 /** Say in place of a result why there is none. */
@@ -45,6 +61,7 @@ function fail(target, text) {
   message.textContent = text;
   const title = target.querySelector("h2");
   if (title?.id === "answer-title") title.textContent = "No answer";
+  page("#details")?.replaceChildren();
   target.replaceChildren(...(title ? [title] : []), message);
 }
 
@@ -55,9 +72,7 @@ function refused(form, target) {
   under_way.get(target)?.abort();
   target.removeAttribute("aria-busy");
   const why = wrong.validity.badInput ? "give a number, such as 0.4." : wrong.validationMessage;
-  fail(target, `${wrong.labels[0].textContent.trim()}: ${why}`);
-  tell(target);
-  return true;
+  return tellField(`${wrong.labels[0].textContent.trim()}: ${why}`);
 }
 
 const waiting = new Map();
@@ -125,6 +140,58 @@ function shareable() {
   });
 }
 
+// --- what was asked before -------------------------------------------------------------------------------
+
+const KEPT = "pnsight-asked", MOST_KEPT = 12;
+
+/** What was asked in this tab, the last first; a browser that keeps nothing has none. */
+function askedBefore() {
+  try {
+    return JSON.parse(sessionStorage.getItem(KEPT)) ?? [];
+  } catch {
+    return [];
+  }
+}
+
+/** Keep what the page now says among what was asked in this tab, once. */
+function keepAsked() {
+  const address = location.pathname + location.search;
+  const people = [...document.querySelectorAll("#answer .tag > span:first-child")].map((each) => each.textContent);
+  const bounds = [...document.querySelectorAll("#details .numbers tbody tr:first-child b")].map((each) => each.textContent);
+  const decision = page("#answer-title")?.textContent.trim();
+  const words = `${people.join(", ") || "Everyone"}: ${decision}${bounds.length ? `, ${bounds.join(" to ")}` : ""}`;
+  const found = [{ address, words }, ...askedBefore().filter((each) => each.address !== address)].slice(0, MOST_KEPT);
+  try {
+    sessionStorage.setItem(KEPT, JSON.stringify(found));
+  } catch {
+    return;
+  }
+  tellAsked();
+}
+
+/** Show what was asked before, but for what the page is about. */
+function tellAsked() {
+  const card = page("#history");
+  if (!card) return;
+  const others = askedBefore().filter((each) => each.address !== location.pathname + location.search);
+  card.hidden = !others.length;
+  card.querySelector("ol").replaceChildren(
+    ...others.map((each) => {
+      const line = document.createElement("li"), link = document.createElement("a");
+      link.href = each.address;
+      link.textContent = each.words;
+      line.append(link);
+      return line;
+    }),
+  );
+}
+
+document.addEventListener("click", (event) => {
+  if (event.target.id !== "forget") return;
+  sessionStorage.removeItem(KEPT);
+  tellAsked();
+});
+
 // --- the explorer ----------------------------------------------------------------------------------------
 
 function explore(form) {
@@ -132,16 +199,25 @@ function explore(form) {
 
   async function ask() {
     const answer = page("#answer"), advice = page("#advice");
-    if (refused(form, answer)) return withoutAdvice();
+    if (refused(form, answer)) return;
     const query = saidBy(form).toString();
     const suffix = query ? `?${query}` : "";
     if (!(await show(answer, form.dataset.answer + suffix))) return;
+    place(answer);
     tell(answer);
     remember(answer.querySelector("[data-address]")?.dataset.address ?? query, step);
     step = false;
     summarise();
+    keepAsked();
     if (answer.querySelector(".problem")) withoutAdvice();
     else if (advice) await show(advice, form.dataset.advice + suffix);
+  }
+
+  /** What the answer says in detail stands beside the form. */
+  function place(answer) {
+    const details = answer.querySelector(".details");
+    page("#details").replaceChildren(...(details?.childNodes ?? []));
+    details?.remove();
   }
 
   /** Ask soon; a click is a step to go back from, what is typed is not. */
@@ -152,9 +228,11 @@ function explore(form) {
 
   function summarise() {
     const decision = page("#answer .decision");
-    const bounds = [...document.querySelectorAll("#answer .numbers tbody tr:first-child b")].map((end) => end.textContent);
+    const bounds = [...document.querySelectorAll("#details .numbers tbody tr:first-child b")].map((end) => end.textContent);
     const known = bounds.length && bounds[0] !== "–";
-    page("#summary").replaceChildren(...(decision?.cloneNode(true).childNodes ?? []), known ? ` ${bounds.join(" to ")}` : "");
+    const harm = page("#answer [data-harm]")?.dataset.harm;
+    const said = [known ? bounds.join(" to ") : "", harm].filter(Boolean).join("; ");
+    page("#summary").replaceChildren(...(decision?.cloneNode(true).childNodes ?? []), said ? ` ${said}` : "");
   }
 
   /** Advice is about an answer: without one it goes. */
@@ -177,6 +255,7 @@ function explore(form) {
     try {
       const found = new DOMParser().parseFromString(await (await fetch(location.href)).text(), "text/html");
       form.replaceChildren(...found.querySelector("#explore").childNodes);
+      page("#answer").replaceChildren(...found.querySelector("#answer").childNodes);
       page("#summary").replaceChildren(...found.querySelector("#summary").childNodes);
     } catch {
       return location.reload();
@@ -188,6 +267,7 @@ function explore(form) {
 
   function begin() {
     findable(form);
+    keepAsked();
     if (page("#copy")) page("#copy").hidden = false;
     const advice = page("#advice");
     if (advice?.querySelector("[data-again]")) show(advice, form.dataset.advice + location.search);
@@ -201,7 +281,7 @@ function explore(form) {
     event.preventDefault();
     soon(0, false);
   });
-  form.addEventListener("click", (event) => {
+  page("#main").addEventListener("click", (event) => {
     const link = event.target.closest("a");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     if (link.dataset.focus) focusOn(form.querySelector(`#${link.dataset.focus}`));
@@ -313,9 +393,15 @@ function live(form) {
   if (target.querySelector("[data-again]")) show(target, form.dataset.fragment + location.search);
 }
 
+/** What is left empty need not stand in the address. */
+function tidy(form) {
+  for (const each of form.elements) each.disabled ||= each.name !== "" && each.value === "";
+}
+
 shareable();
+document.addEventListener("submit", (event) => "tidy" in event.target.dataset && tidy(event.target));
 document.addEventListener("change", (event) => event.target.id === "quantity" && tellMeaning());
 // Which arms are compared is in the words of the whole page.
-document.addEventListener("change", (event) => event.target.dataset.afresh !== undefined && event.target.form.submit());
+document.addEventListener("change", (event) => event.target.dataset.afresh !== undefined && event.target.form.requestSubmit());
 if (page("#explore")) explore(page("#explore"));
 document.querySelectorAll("form[data-live]").forEach(live);

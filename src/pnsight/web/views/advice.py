@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import urlencode
 
 from pnsight._text import percent
 from pnsight.decisions import NOT, TREAT, UNCERTAIN, Questions
 from pnsight.decisions.value_of_information import NEVER
 from pnsight.estimands.resolve import OK
+from pnsight.queries.bound_table import BoundTable
 from pnsight.web.explorer import Explorer
-from pnsight.web.state import State
+from pnsight.web.state import OTHER, PREFIX, State
 from pnsight.web.views.format import NOTHING, number
 from pnsight.web.words import Sign, sign_of, signs
 from pnsight.wording import capitalised
@@ -50,13 +52,25 @@ class Asked:
 
 
 @dataclass(frozen=True)
+class Otherwise:
+    """Something known that might be otherwise: how, the decision and bounds then, and addresses to open and compare."""
+
+    term: str
+    sign: Sign
+    bounds: str
+    address: str
+    compare: str
+
+
+@dataclass(frozen=True)
 class Advice:
-    """All questions, best first; those that change nothing apart."""
+    """All questions, best first; those that change nothing apart; and what if something known were otherwise."""
 
     advice: str
     questions: Sequence[Asked]
     idle: Sequence[Asked]
     signs: Sequence[Sign]
+    otherwise: Sequence[Otherwise]
 
 
 def advice(explorer: Explorer, state: State) -> Advice:
@@ -75,7 +89,36 @@ def advice(explorer: Explorer, state: State) -> Advice:
         [question for question in every if question.changes != ()],
         [question for question in every if question.changes == ()],
         tuple(signs(state.options.estimand.quantity.name).values()),
+        _otherwise(explorer, state),
     )
+
+
+def _otherwise(explorer: Explorer, state: State) -> list[Otherwise]:
+    """What would be decided about others, who differ in one thing that is known."""
+    found = explorer.what_if(state)
+    if found is None:
+        return []
+    answers, labels, here = found.decisions.answers, explorer.model.study.labels, explorer.reader.write(state)
+    others = []
+    for row, (name, level) in enumerate(zip(found.covariates, found.levels, strict=True)):
+        other = replace(state, query=tuple(map(int, found.codes[row])))
+        theirs = urlencode([(OTHER + key.removeprefix(PREFIX), value) for key, value in explorer.reader.people(other)])
+        others.append(
+            Otherwise(
+                labels.term(name, level),
+                sign_of(answers.quantity, str(found.decisions.decision[row]), str(answers.status[row])),
+                _bounds(answers, row),
+                explorer.reader.write(other),
+                f"{here}&{theirs}",
+            )
+        )
+    return others
+
+
+def _bounds(answers: BoundTable, row: int) -> str:
+    """Both ends, or why there are none."""
+    ends = f"{number(float(answers.lower[row]))} to {number(float(answers.upper[row]))}"
+    return ends if answers.status[row] == OK else str(answers.status[row])
 
 
 def _changes(found: Questions, columns: Mapping[str, Sequence[Any]], place: int) -> tuple[Change, ...] | None:
@@ -108,11 +151,10 @@ def _asked(
 
 def _level(explorer: Explorer, state: State, found: Questions, row: int) -> Level:
     probability, answers = float(found.probability[row]), found.after.answers
-    ends = f"{number(float(answers.lower[row]))} to {number(float(answers.upper[row]))}"
     return Level(
         found.level[row],
         NOTHING if math.isnan(probability) else percent(probability),
         sign_of(answers.quantity, str(found.after.decision[row]), str(answers.status[row])),
-        ends if answers.status[row] == OK else str(answers.status[row]),
+        _bounds(answers, row),
         explorer.reader.write(state),
     )

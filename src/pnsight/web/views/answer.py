@@ -7,21 +7,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from markupsafe import Markup
+
 from pnsight._text import count_text
 from pnsight.data.schema import OPEN
 from pnsight.decisions import NOT, TREAT, Decisions
+from pnsight.decisions.rule import extrapolated
 from pnsight.decisions.usual_care import usual_care_notes
 from pnsight.errors import PnsightError
 from pnsight.estimands.resolve import OK
 from pnsight.notes import Note, sentences
 from pnsight.output.about_answers import RESTS_ON
+from pnsight.output.icon_array import icon_array
+from pnsight.output.per_hundred import PerHundred
 from pnsight.queries.bound_table import CONTRADICTED, BoundTable
 from pnsight.web.bounds_chart import Bar, drawn
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import State
 from pnsight.web.views.beside import Beside, beside
 from pnsight.web.views.describe_question import asked, confidence, population_words, told_beside
-from pnsight.web.views.format import NOTHING, number
+from pnsight.web.views.format import NOTHING, harm_words, number
 from pnsight.web.views.small_counts import caveat, share_words
 from pnsight.web.words import NO_ANSWER, Sign, sign_of
 from pnsight.wording import capitalised, sentence
@@ -60,11 +65,21 @@ class Known:
 class Answer:
     """The answer to one state.
 
+    `hundred` is what it means for a hundred people, None where the model does not say; `picture` draws them, `chance`
+    says how far off that may be. `harm_and_net` are those harmed and the net effect, `harm` the former in short, and
+    `meant` is what treating means here.
     `tip` says at which slack the decision changes; `go_on` is the address of the same question to the trial alone,
     where the tables contradict each other; `value` the interval of the quantity itself.
     """
 
     sign: Sign
+    hundred: PerHundred | None
+    picture: Markup
+    chance: str
+    meant: str
+    harm_and_net: str
+    harm: str
+    extrapolated: bool
     reason: str
     said: str
     tip: str
@@ -97,13 +112,22 @@ def answer(explorer: Explorer, state: State) -> Answer:
     who = "These people" if known else "Everyone"
     model = explorer.answering(state.options.estimand)
     alone = model.study.observational is None
-    lines = [_line(who, found.answers, alone), *_trial_line(found.answers)]
+    lines = [_line(who, found.answers, alone, found.threshold), *_trial_line(found.answers)]
     if known and everyone is not None:
-        lines.append(_line("Everyone", everyone, alone))
+        lines.append(_line("Everyone", everyone, alone, found.threshold))
+    hundred = _hundred(explorer, state)
+    beside_it = hundred.harm_and_net if hundred is not None and hundred.helped is not None else ""
     return Answer(
         sign,
+        hundred,
+        Markup(icon_array(hundred)) if hundred is not None else Markup(),  # its text is escaped
+        "" if hundred is None or hundred.chance is None else f"{capitalised(str(hundred.chance))}.",
+        "" if hundred is None else _meant(hundred),
+        beside_it,
+        harm_words(hundred.harmed.upper) if hundred is not None and hundred.harmed is not None else "",
+        bool(extrapolated(found.answers)[0]),
         reason,
-        f"{sign.words}. {reason}",
+        " ".join(filter(None, (f"{sign.words}.", reason, beside_it))),
         _tip(explorer, state, found) if sign.kind != "none" else "",
         _go_on(explorer, state) if status == CONTRADICTED else "",
         known,
@@ -121,6 +145,20 @@ def answer(explorer: Explorer, state: State) -> Answer:
         explorer.reader.write(state),
         beside(explorer, state) if status == OK else None,
     )
+
+
+def _hundred(explorer: Explorer, state: State) -> PerHundred | None:
+    """What the answer means for a hundred people, where the model can say it under what is asked."""
+    try:
+        return explorer.per_hundred(state)
+    except PnsightError:
+        return None
+
+
+def _meant(hundred: PerHundred) -> str:
+    """What treating and responding mean in this study."""
+    response = f", and to respond means {hundred.outcome}" if hundred.outcome else ""
+    return f"To treat means {hundred.arm} in place of {hundred.reference or 'going without'}{response}."
 
 
 def _tip(explorer: Explorer, state: State, found: Decisions) -> str:
@@ -194,18 +232,19 @@ def _value(found: BoundTable) -> str:
     return f"{number(float(low[0]))} to {number(float(high[0]))}"
 
 
-def _line(people: str, found: BoundTable, alone: bool) -> Line:
+def _line(people: str, found: BoundTable, alone: bool, threshold: float) -> Line:
     return Line(
         people,
-        _end(found, "lower"),
-        _end(found, "upper"),
+        _end(found, "lower", threshold),
+        _end(found, "upper", threshold),
         count_text(float(found.support_experimental[0])),
         NOTHING if alone else count_text(float(found.support_observational[0])),
         "" if found.basis is None else RESTS_ON[str(found.basis[0])],
     )
 
 
-def _end(found: BoundTable, end: Literal["lower", "upper"]) -> End:
+def _end(found: BoundTable, end: Literal["lower", "upper"], threshold: float) -> End:
     low, high = (float(values[0]) for values in found.interval(end))
     without = math.isnan(low) or found.status[0] != OK
-    return End(number(float(getattr(found, end)[0])), "" if without else f"{number(low)} to {number(high)}")
+    shown = number(float(getattr(found, end)[0]), threshold)
+    return End(shown, "" if without else f"{number(low, threshold)} to {number(high, threshold)}")

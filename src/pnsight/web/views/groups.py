@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from pnsight._text import count_text, percent
-from pnsight.decisions import Ranking
+from pnsight.decisions import TREAT, Ranking
 from pnsight.output.about_answers import RESTS_ON
 from pnsight.queries.query import encode
 from pnsight.web.bounds_chart import Scale, Strip
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import Options, State
-from pnsight.web.views.format import described, number
+from pnsight.web.views.format import described, harm_words, number
 from pnsight.web.views.small_counts import few
 from pnsight.web.words import Sign, sign_of
 
@@ -29,6 +29,7 @@ class Group:
     terms: tuple[str, ...]
     address: str
     sign: Sign
+    harm: str
     few: bool
     basis: str
     strip: Strip | None
@@ -46,8 +47,13 @@ class Group:
         return all(word in people for word in _closed_up(text).replace(",", " ").split())
 
 
-def groups(explorer: Explorer, found: Ranking, options: Options) -> list[Group]:
-    """The subpopulations of a ranking, in its order."""
+def harm_in_groups(explorer: Explorer, queries: Sequence[str], options: Options) -> list[str]:
+    """How many are harmed at most in each group, in words; nothing where that is not known."""
+    return [harm_words(share) for share in explorer.most_harmed(encode(explorer.schema, list(queries)), options)]
+
+
+def groups(explorer: Explorer, found: Ranking, options: Options, harm: Sequence[str]) -> list[Group]:
+    """The subpopulations of a ranking, in its order; `harm` as `harm_in_groups` has it."""
     codes = encode(explorer.schema, list(found.answers.queries))
     decision = explorer.decided(found.answers, options).decision
     scale, columns, name = Scale.of(options), found.columns(), options.estimand.quantity.name
@@ -60,6 +66,7 @@ def groups(explorer: Explorer, found: Ranking, options: Options) -> list[Group]:
             columns,
             row,
             sign_of(name, str(decision[row]), str(found.answers.status[row])),
+            harm[row] if harm and decision[row] == TREAT else "",
             bool(rare[row]),
             scale,
         )
@@ -74,6 +81,7 @@ def _group(
     columns: dict[str, list[Any]],
     row: int,
     sign: Sign,
+    harm: str,
     rare: bool,
     scale: Scale,
 ) -> Group:
@@ -90,6 +98,7 @@ def _group(
         described(explorer.schema, explorer.model.study.labels, state),
         explorer.reader.write(state),
         sign,
+        harm,
         rare,
         RESTS_ON[columns["basis"][row]],
         scale.strip(found.answers, row),

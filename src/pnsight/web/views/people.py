@@ -8,21 +8,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from pnsight._text import count_text, csv_text, number_of
-from pnsight.decisions import Decisions
+from pnsight.decisions import TREAT, Decisions
 from pnsight.estimands.quantities import find_quantity
 from pnsight.estimands.resolve import OK
 from pnsight.models import Model
-from pnsight.notes import Note, sentences
+from pnsight.notes import WARNING, Note, sentences
 from pnsight.output.about_answers import RESTS_ON
-from pnsight.queries.bound_table import EXTRAPOLATED, BoundTable
+from pnsight.queries.bound_table import EXTRAPOLATED, INVALID, BoundTable
 from pnsight.web.explorer import Explorer
 from pnsight.web.people import People, decide_about
 from pnsight.web.state import Options
 from pnsight.web.views.describe_question import confidence, population_words, told_beside
-from pnsight.web.views.format import NOTHING, number
+from pnsight.web.views.format import NOTHING, harm_words, number
 from pnsight.web.views.groups import interval
 from pnsight.web.views.small_counts import caveat_of_many, few
-from pnsight.web.words import NO_ANSWER, NO_DECISION, Sign, decides, sign_of, signs
+from pnsight.web.words import NO_ANSWER, NO_DECISION, UNREADABLE, Sign, decides, sign_of, signs
 from pnsight.wording import capitalised
 
 SHOWN = 100
@@ -35,6 +35,7 @@ class Row:
 
     given: Sequence[str]
     sign: Sign
+    harm: str
     why: str
     ends: Sequence[tuple[str, str]]
     rows: Sequence[str]
@@ -67,8 +68,11 @@ def result(explorer: Explorer, found: People, options: Options) -> Result:
     """What the page shows of the decisions."""
     answers, model = found.found.answers, explorer.answering(options.estimand)
     rows = zip(found.found.decision, answers.status, strict=True)
-    shown = [sign_of(answers.quantity, str(word), str(status)) for word, status in rows]
-    every = (*signs(answers.quantity).values(), NO_DECISION)
+    shown = [
+        UNREADABLE if status == INVALID else sign_of(answers.quantity, str(word), str(status)) for word, status in rows
+    ]
+    every = (*signs(answers.quantity).values(), NO_DECISION, UNREADABLE)
+    harm = _harm(explorer, found, options)
     more = len(shown) - SHOWN
     heads = _heads(model, answers)
     rare = few(model, answers)
@@ -78,9 +82,16 @@ def result(explorer: Explorer, found: People, options: Options) -> Result:
         _notes(explorer, model, found, options),
         list(found.given),
         ["At least", "At most", *heads.values()],
-        [_row(found, row, sign, heads, bool(rare[row])) for row, sign in enumerate(shown[:SHOWN])],
+        [_row(found, row, sign, heads, bool(rare[row]), harm.get(row, "")) for row, sign in enumerate(shown[:SHOWN])],
         f"and {number_of(more, 'more row')}: download them all as CSV." if more > 0 else "",
     )
+
+
+def _harm(explorer: Explorer, found: People, options: Options) -> dict[int, str]:
+    """By row that is shown and treated, how many are harmed at most."""
+    treated = [row for row, word in enumerate(found.found.decision[:SHOWN]) if word == TREAT]
+    harmed = explorer.most_harmed(found.codes[treated], options)
+    return {row: harm_words(share) for row, share in zip(treated, harmed, strict=False)}
 
 
 def _heads(model: Model, answers: BoundTable) -> dict[str, str]:
@@ -92,7 +103,13 @@ def _heads(model: Model, answers: BoundTable) -> dict[str, str]:
 
 def _notes(explorer: Explorer, model: Model, found: People, options: Options) -> list[str]:
     """What to know before one reads the decisions."""
-    kept = (Note("columns_kept", {"columns": found.unused}),) if found.unused else ()
+    kept = [Note("columns_kept", {"columns": found.unused})] if found.unused else []
+    if found.encoding:
+        kept.append(Note("encoding_guessed", {"encoding": found.encoding}))
+    if found.problems:
+        row, problem = next(iter(found.problems.items()))
+        bad = {"people": len(found.problems), "of": len(found.codes), "row": row + 1, "problem": problem}
+        kept.insert(0, Note("people_invalid", bad, WARNING))
     undecided = explorer.undecided(options.estimand)
     before = (undecided, population_words(explorer, options), caveat_of_many(model, found.found.answers))
     notes = [*told_beside(explorer, found.found.answers.notes), *kept]
@@ -107,16 +124,19 @@ def _rule(found: Decisions) -> str:
     return f"{then} {find_quantity(quantity).label} is at least {found.threshold:g}{sure}"
 
 
-def _row(found: People, row: int, sign: Sign, heads: Mapping[str, str], rare: bool) -> Row:
+def _row(found: People, row: int, sign: Sign, heads: Mapping[str, str], rare: bool, harm: str) -> Row:
     answers, columns = found.found.answers, found.columns
     status, basis = str(answers.status[row]), str(columns["basis"][row])
     ends = [(float(getattr(answers, end)[row]), end) for end in ("lower", "upper")]
     return Row(
         [values[row] for values in found.given.values()],
         sign,
-        _why(status, basis, _by_trial(answers, row), rare),
+        harm,
+        found.problems.get(row) or _why(status, basis, _by_trial(answers, row), rare),
         [(number(value), interval(columns, end, row)) if status == OK else (NOTHING, "") for value, end in ends],
-        [RESTS_ON[basis] if name == "basis" else count_text(float(columns[name][row])) for name in heads],
+        [NOTHING] * len(heads)
+        if status == INVALID
+        else [RESTS_ON[basis] if name == "basis" else count_text(float(columns[name][row])) for name in heads],
     )
 
 
