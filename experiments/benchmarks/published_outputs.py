@@ -23,7 +23,7 @@ from fastapi import FastAPI
 
 import pnsight
 from pnsight.cli.main import main
-from pnsight.output.report import as_plain, render, summarise
+from pnsight.output.report import as_markdown, as_plain, as_xlsx, render, summarise
 from pnsight.queries import lattice
 from pnsight.queries.query import format_queries
 from pnsight.web import create_app
@@ -158,6 +158,13 @@ def report(found: Published) -> bytes:
     """The page, and the same as data."""
     summary = summarise(found.model, threshold=0.3, top=50, **found.contrast)
     return render(summary).encode() + json.dumps(as_plain(summary)).encode()
+
+
+@output("tables of the report", commands=["report"])
+def report_tables(found: Published) -> bytes:
+    """As a spreadsheet and as Markdown."""
+    summary = summarise(found.model, threshold=0.3, top=50, **found.contrast)
+    return as_xlsx(summary) + as_markdown(summary).encode()
 
 
 @output("report of the program", commands=["report"])

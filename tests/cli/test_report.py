@@ -105,3 +105,14 @@ def test_the_trial_alone_is_reported_and_decisions_can_be_plain(run, tmp_path):
     assert both["everyone"][0]["answer"]["trial_lower"] == pytest.approx(0.078, abs=5e-4)
     assert alone["everyone"][0]["answer"]["decision"] == "treat"
     assert (alone["trial_alone"], alone["cautious"]) == (True, False)
+
+
+def test_tables_are_written_beside_the_report(model, run, attempt, tmp_path):
+    for name in ("tables.xlsx", "tables.md"):
+        ended = run("report", model, "--out", tmp_path / "a.html", "--tables", tmp_path / name)
+        assert f"wrote {tmp_path / name}" in ended.err
+    assert (tmp_path / "tables.md").read_text(encoding="utf-8").startswith("# Who responds")
+    assert (tmp_path / "tables.xlsx").read_bytes().startswith(b"PK")
+    ended = attempt("report", model, "--tables", tmp_path / "tables.doc")
+    assert ended.code == 2
+    assert "ends in '.doc'; expected one of .xlsx, .md, or leave --tables out" in ended.err

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import matplotlib
@@ -20,6 +21,7 @@ from cases import INCOHERENT, MEN, WOMEN
 from pnsight import PlugIn, ResponseTypeModel
 from pnsight import simulation as populations
 from pnsight._palette import DECISIONS
+from pnsight.data.labels import Labels
 from pnsight.data.schema import Covariate, Schema
 from pnsight.data.study import Study
 from pnsight.diagnostics import coherence_of
@@ -84,7 +86,9 @@ def test_bars_reach_from_the_lower_to_the_upper_bound_in_the_order_given(plug_in
     figure = pnsight.plot(plug_in, QUERIES)
     assert bars(figure) == list(zip(answer.lower, answer.upper, strict=True))
     named = [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    assert named == ["everyone", "1XX", "0XX", "X1X", "110"]
+    first, second, third = plug_in.schema.names
+    assert named[:4] == ["everyone", f"{first} = 1", f"{first} = 0", f"{second} = 1"]
+    assert named[4].replace("\n", " ") == f"{first} = 1, {second} = 1, {third} = 0"
     places = figure.axes[0].get_yticks()
     assert (np.diff(places) > 0).all()
     assert figure.axes[0].yaxis_inverted()
@@ -166,10 +170,68 @@ def test_names_are_drawn_as_they_are_written_and_wrapped_when_long():
     long = ",".join(f"covariate {k}=level {k}" for k in range(3))
     figure = pnsight.plot(bounds([0.1, 0.2, 0.3], [0.4, 0.5, 0.6], ["price=$5$", "<b>=&", long]))
     labels = figure.axes[0].get_yticklabels()
-    assert [label.get_text() for label in labels[:2]] == ["price=$5$", "<b>=&"]
+    assert [label.get_text() for label in labels[:2]] == ["price = $5$", "<b> = &"]
     assert not any(label.get_parse_math() for label in labels)
     assert labels[2].get_text().count("\n") >= 1
-    assert "covariate 2=level 2" in labels[2].get_text().replace("\n", " ")
+    assert labels[2].get_text().splitlines() == [
+        "covariate 0 = level 0,",
+        "covariate 1 = level 1,",
+        "covariate 2 = level 2",
+    ]
+
+
+HARD = [
+    "région de résidence\\, selon l'assurance=Île-de-France\\, Paris,sexe=femme",
+    "Donaudampfschifffahrtsgesellschaftskapitänsmützenfarbe=blau",
+    "a\\=b=c\\\\d,age>=65,bmi<30",
+    ",".join(f"comorbidity number {k}=yes" for k in range(12)),
+]
+"""Queries with long and accented names, escapes, numbers, one long word, and many terms."""
+
+
+def test_groups_are_written_as_names_without_escapes():
+    figure = pnsight.plot(bounds(np.full(4, 0.1), np.full(4, 0.2), HARD))
+    named = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert named[0].replace("\n", " ") == "région de résidence, selon l'assurance = Île-de-France, Paris, sexe = femme"
+    assert named[2].replace("\n", " ") == "a=b = c\\d, age >= 65, bmi < 30"
+    assert named[3].endswith(" …")
+    assert all(max(map(len, name.splitlines())) <= 36 for name in named)
+
+
+def test_names_do_not_overlap_each_other_or_leave_the_figure():
+    count = 40
+    figure = pnsight.plot(bounds(np.full(count, 0.1), np.full(count, 0.2), (HARD * 10)[:count]), threshold=0.15)
+    figure.draw_without_rendering()
+    boxes = [label.get_window_extent() for label in figure.axes[0].get_yticklabels()]
+    assert all(above.y0 >= below.y1 for above, below in pairwise(boxes))
+    assert min(box.x0 for box in boxes) >= 0
+
+
+def test_the_axis_is_as_long_as_the_bounds_need():
+    low, high = pnsight.plot(bounds([0.31, 0.33], [0.36, 0.39])).axes[0].get_xlim()
+    assert 0.28 < low < 0.31
+    assert 0.39 < high < 0.42
+
+
+def test_a_notebook_shows_a_figure_by_itself(plug_in):
+    study = plug_in.study
+    for found in (bounds([0.1], [0.2]), pnsight.select(plug_in, 0.2), study, pnsight.check(study)):
+        figure = pnsight.plot(found)
+        assert figure._repr_png_().startswith(b"\x89PNG")
+        assert "<svg" in figure._repr_svg_()
+
+
+def test_long_titles_are_in_several_lines():
+    figure = pnsight.plot(bounds([0.1], [0.2]), title="a very long title " * 10)
+    assert figure.get_suptitle().count("\n") >= 1
+
+
+def test_groups_of_a_ranking_are_called_by_the_labels_of_the_model_they_are_of(plug_in):
+    names = {name: f"Covariate {name}" for name in plug_in.schema.names}
+    labelled = PlugIn().fit(plug_in.study.with_labels(Labels(names)))
+    found = pnsight.rank(labelled, 3)
+    named = [label.get_text() for label in pnsight.plot(found, of=labelled).axes[0].get_yticklabels()]
+    assert all("Covariate " in name for name in named)
 
 
 def test_more_queries_than_a_figure_holds_are_cut_off():
@@ -364,7 +426,7 @@ def test_an_element_for_a_page_is_whole_and_sets_its_identifiers_apart():
     element = ElementTree.fromstring(shown)
     assert element.get("aria-label") == 'a "title" <b>'
     assert "<script" not in shown
-    assert "sex=&lt;b&gt;" in shown
+    assert "sex = &lt;b&gt;" in shown
     assert all(name.startswith("first-") for name in re.findall(r'\bid="([^"]*)"', shown))
     named = set(re.findall(r'\bid="([^"]*)"', shown))
     assert set(re.findall(r"url\(#([^)]*)\)", shown)) <= named
@@ -372,7 +434,7 @@ def test_an_element_for_a_page_is_whole_and_sets_its_identifiers_apart():
 
 
 def test_letters_that_the_font_lacks_are_left_to_the_reader():
-    assert "性別=女" in plots.svg(pnsight.plot(bounds([0.1], [0.2], ["性別=女"])), "a", "title")
+    assert "性別 = 女" in plots.svg(pnsight.plot(bounds([0.1], [0.2], ["性別=女"])), "a", "title")
 
 
 @pytest.mark.parametrize("ending", ["svg", "png", "pdf"])

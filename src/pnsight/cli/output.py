@@ -106,6 +106,11 @@ def put_data(text: str, out: Path | None) -> None:
         sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
 
 
+def put_bytes(content: bytes, out: Path) -> None:
+    """Write a file that is no text."""
+    _write(out, content)
+
+
 def put_json(value: Any, out: Path | None) -> None:
     """Write plain data as JSON; where the screen lacks letters, in escapes of JSON rather than of Python."""
     plain = out is None and not (sys.stdout.encoding or "utf-8").lower().startswith("utf")
@@ -132,21 +137,20 @@ def _kind_of(out: Path | None) -> Format:
     return ending_of(out, {"": Format.TABLE, ".txt": Format.TABLE, **{f".{kind}": kind for kind in _FILES}})
 
 
-def ending_of(out: Path | None, known: Mapping[str, Kind]) -> Kind:
+def ending_of(out: Path | None, known: Mapping[str, Kind], instead: str = "--format to say what to write") -> Kind:
     """What the file's ending stands for; one that is not known would promise what the file is not."""
     ending = "" if out is None else out.suffix.lower()
     if ending not in known:
         raise OutputError(
-            f"{str(out)!r} ends in {ending!r}; expected one of {join_names(filter(None, known))}, or --format to "
-            "say what to write."
+            f"{str(out)!r} ends in {ending!r}; expected one of {join_names(filter(None, known))}, or {instead}."
         )
     return known[ending]
 
 
-def _write(out: Path, text: str) -> None:
+def _write(out: Path, content: str | bytes) -> None:
     try:
         with replacing(out) as scratch:
-            scratch.write_text(text, encoding="utf-8", newline="")
+            scratch.write_bytes(content if isinstance(content, bytes) else content.encode())
     except OSError as error:
         raise OutputError(f"cannot write {str(out)!r}: {error.strerror}.") from None
 

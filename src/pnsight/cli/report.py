@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,9 +12,12 @@ import pnsight
 from pnsight.cli.estimand_options import EstimandOptions, estimand_options
 from pnsight.cli.loading import load_model
 from pnsight.cli.options import CostOption, MinCellOption, OutOption, four_numbers, threshold_or_cost, within
-from pnsight.cli.output import check_file, ending_of, put_data, put_json, say
+from pnsight.cli.output import check_file, ending_of, put_bytes, put_data, put_json, say
 from pnsight.cli.progress_bar import bar
 from pnsight.cli.query import ModelArgument
+
+if TYPE_CHECKING:
+    from pnsight.output.report import Summary
 
 
 class ReportFormat(StrEnum):
@@ -29,6 +33,9 @@ _ENDINGS = {
     ".htm": ReportFormat.HTML,
     ".json": ReportFormat.JSON,
 }
+
+
+_TABLES = {".xlsx": "xlsx", ".md": "md"}
 
 
 @estimand_options("quantity", "population", "refine", "simultaneous", "median_unbiased", "statement", "given")
@@ -55,6 +62,12 @@ def report(
         bool,
         typer.Option("--plain", help="Decide by the bounds alone; by default their whole intervals have to agree."),
     ] = False,
+    tables: Annotated[
+        Path | None,
+        typer.Option(
+            "--tables", help="A file for the tables of the report too: .xlsx, a sheet each, or Markdown, .md."
+        ),
+    ] = None,
     min_cell: MinCellOption = None,
     format: Annotated[
         ReportFormat | None,
@@ -68,6 +81,8 @@ def report(
     cost = threshold_or_cost(None, cost, asking.payoffs)
     check_file(out)
     kind = format or ending_of(out, _ENDINGS)
+    check_file(tables)
+    tables_kind = None if tables is None else ending_of(tables, _TABLES, "leave --tables out")
     fitted = load_model(model)
     with bar("report") as progress:
         summary = pnsight.output.report.summarise(
@@ -96,3 +111,11 @@ def report(
         put_data(pnsight.output.report.render(summary), out)
     if out is not None:
         say(f"wrote {out}")
+    if tables is not None:
+        as_tables = pnsight.output.report.as_xlsx if tables_kind == "xlsx" else _markdown
+        put_bytes(as_tables(summary), tables)
+        say(f"wrote {tables}")
+
+
+def _markdown(summary: Summary) -> bytes:
+    return pnsight.output.report.as_markdown(summary).encode()

@@ -19,6 +19,7 @@ from pnsight.data.profiles import ProfileLookup, distinct_profiles
 from pnsight.data.sampled_rows import SampledRows, sum_by
 from pnsight.data.sampling import SamplingDesign
 from pnsight.data.schema import Codes, Schema
+from pnsight.data.sources import TableSource
 from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL, Structure
 from pnsight.data.two_by_two import TWO_BY_TWO
 from pnsight.errors import ModelError, join_names
@@ -129,6 +130,8 @@ class Study:
         The parts of several sites that were added up; empty where the tables were read. Models do not store them.
     labels : Labels
         What columns and values are called for people to read.
+    sources : tuple
+        The files that the tables were read from, where they were files; nothing of them is published.
 
     Counts are whole numbers, unless rows had weights that are not.
     """
@@ -150,6 +153,7 @@ class Study:
     sampled: Mapping[str, SampledRows] | None = field(default=None, compare=False, repr=False)
     sites: tuple[SiteTable, ...] = field(default=(), compare=False, repr=False)
     labels: Labels = NO_LABELS
+    sources: tuple[TableSource, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Keep the profiles column by column: queries look at one covariate after another."""

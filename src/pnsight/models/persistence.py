@@ -25,6 +25,7 @@ from pnsight.data.number_codes import is_range, of_numbers
 from pnsight.data.number_scale import NumberScale
 from pnsight.data.sampling import SamplingDesign, TableSampling
 from pnsight.data.schema import Covariate, Schema
+from pnsight.data.sources import TableSource
 from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL, Description, Structure
 from pnsight.data.structures import KINDS, structure_of
 from pnsight.data.study import MAX_ROWS, Study, Withheld
@@ -275,6 +276,8 @@ def _study_out(study: Study) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, 
         description["attrition"] = [asdict(one) for one in study.attrition]
     if study.labels:
         description["labels"] = asdict(study.labels)
+    if study.sources:
+        description["sources"] = [asdict(one) for one in study.sources]
     return description, {"profiles": study.profiles, "counts": study.counts, **rows_out(study.sampled)}
 
 
@@ -310,6 +313,7 @@ def _study_in(description: StoredStudy, arrays: dict[str, np.ndarray[Any, Any]])
         attrition=None if description.attrition is None else _attrition_in(description.attrition, structure, schema),
         sampled=rows_in(arrays, structure, len(profiles)),
         labels=NO_LABELS if description.labels is None else Labels(**dict(description.labels)),
+        sources=tuple(TableSource(**dict(one)) for one in description.sources),
     )
 
 

@@ -169,6 +169,17 @@ class StoredLabels(BaseModel):
     values: dict[str, dict[str, str]]
 
 
+class StoredSource(BaseModel):
+    """The files that a table was read from."""
+
+    model_config = _STRICT
+
+    table: str
+    name: str
+    files: int
+    changed: str
+
+
 class StoredStudy(BaseModel):
     """A study but for its arrays."""
 
@@ -188,6 +199,7 @@ class StoredStudy(BaseModel):
     design: StoredDesign | None = None
     attrition: list[StoredAttrition] | None = None
     labels: StoredLabels | None = None
+    sources: list[StoredSource] = []
 
 
 class StoredArrays(BaseModel):

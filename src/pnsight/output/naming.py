@@ -332,3 +332,21 @@ def labelled_names(study: Study, queries: Sequence[str]) -> list[str] | None:
     A name for each; None where nothing has a label.
     """
     return group_names(study.schema, study.labels, queries) if study.labels else None
+
+
+def group_terms(study: Study, queries: Sequence[str]) -> list[list[str]]:
+    """What is known of the groups of queries, by the labels of a study.
+
+    Parameters
+    ----------
+    study
+        Its covariates, and their labels.
+    queries
+        As answers have them.
+
+    Returns
+    -------
+    For each group, ``Sex = female`` and the like; nothing for everyone.
+    """
+    fixed = [decode(study.schema, code).fixed for code in encode(study.schema, list(queries))]
+    return [[study.labels.term(name, value) for name, value in each.items()] for each in fixed]

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from pnsight._foreign_text import without_apostrophe
 from pnsight.data.number_codes import is_range, of_numbers
-from pnsight.data.schema import OPEN, OPEN_SYMBOL, OPEN_SYMBOLS, Codes, Covariate, Schema
+from pnsight.data.schema import OPEN, OPEN_SYMBOL, OPEN_SYMBOLS, Codes, Covariate, Schema, is_number
 from pnsight.errors import QueryError, join_names
 
 QueryLike: TypeAlias = Any
@@ -423,6 +423,34 @@ def split_unescaped(text: str, separator: str) -> list[str]:
             found.append(text[begin : match.start()])
             begin = match.end()
     return [*found, text[begin:]]
+
+
+def query_terms(text: str) -> list[str]:
+    """What a written query says, for people to read and without its escapes.
+
+    Parameters
+    ----------
+    text
+        As `format_queries` writes it.
+
+    Returns
+    -------
+    list of str
+        ``name = level`` each; a query in the short form as it is, and nothing for everyone.
+    """
+    if not text.strip(OPEN_SYMBOL):
+        return []
+    return [_term_words(split_unescaped(piece, "=")) for piece in split_unescaped(text, ",")]
+
+
+def _term_words(parts: list[str]) -> str:
+    """A name and its level; a name that ends in a sign is below or above a number."""
+    *names, level = map(unescape, parts)
+    if names and names[-1][-1:] in ("<", ">") and is_number(level.strip()):
+        return f"{names[-1][:-1].strip()} {names[-1][-1]}= {level.strip()}"
+    if not names and (sign := max(level.rfind("<"), level.rfind(">"))) > 0:
+        return f"{level[:sign].strip()} {level[sign]} {level[sign + 1 :].strip()}"
+    return " = ".join(part.strip() for part in (*names, level))
 
 
 def _escape(text: str) -> str:

@@ -405,6 +405,7 @@ DECISIONS: dict[str, Any] = {
     ),
     "rows_from_everyone": "if {rows:,.0f} rows from everyone were added instead: {change:+.6f}",
     "rarer_levels_not_shown": "{levels:,} rarer levels are not shown",
+    "covariates_not_shown": "{covariates:,} more covariates are not shown",
     "smaller_groups_not_listed": "{groups:,} smaller ones are not listed",
 }
 

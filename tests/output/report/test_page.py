@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import replace
 from datetime import date
 from urllib.parse import urlparse
 
 import numpy as np
+import pandas as pd
 
 import pnsight
 from html_page import Page
@@ -16,8 +18,10 @@ from pnsight import PlugIn
 from pnsight import simulation as populations
 from pnsight.data.schema import Covariate, Schema
 from pnsight.data.study import Study
+from pnsight.output.per_hundred import per_hundred
 from pnsight.output.report import render, summarise
 from pnsight.output.report.data import Checked, Part
+from pnsight.output.report.page import _axes
 from pnsight.queries import lattice
 
 EVIL = "<script>alert('x')</script>"
@@ -63,9 +67,9 @@ def test_names_of_columns_and_levels_are_escaped_wherever_they_stand():
 
 
 def test_every_figure_is_there_with_words_for_those_who_do_not_see_it(fitted):
-    html, page = page_of(fitted, payoffs=(100, -60, 0, -140), threshold=0.2)
-    assert page.tags.count("svg") == 6
-    assert html.count('role="img" aria-label="') == 6
+    html, _ = page_of(fitted, payoffs=(100, -60, 0, -140), threshold=0.2)
+    assert html.count('role="img" aria-label="') == 3  # slack, gains and thresholds
+    assert html.count('role="img" aria-labelledby="hundred-title"') == 1
     identifiers = re.findall(r'\bid="([^"]*)"', html)
     assert len(identifiers) == len(set(identifiers))
 
@@ -159,14 +163,67 @@ def test_the_net_gain_has_a_column_only_where_it_differs(fitted):
     assert "Net" not in Page(render(replace(found, gains=alike))).texts
 
 
-def test_many_levels_are_drawn_in_two_figures_and_none_is_left_out():
-    html, _ = page_of(PlugIn().fit(populations.get("mediator").sample(2_000, 2_000, seed=1)))
-    assert html.count('class="figures pair"') == 1
-    drawn = html[html.index('class="figures pair"') : html.index("Who benefits most")]
-    assert drawn.count("<svg") == 2
-    for j in range(1, 11):
-        for level in (0, 1):
-            assert f"z{j}\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{level}<" in drawn
+def test_levels_stand_under_their_covariate_and_none_is_left_out():
+    model = PlugIn().fit(populations.get("mediator").sample(2_000, 2_000, seed=1))
+    html, _ = page_of(model)
+    drawn = html[html.index("Everyone, and each level by itself") : html.index("Who benefits most")]
+    heads = re.findall(r'scope="rowgroup">(z\d+)<', drawn)
+    assert sorted(heads) == sorted(model.schema.names)
+    for part in drawn.split('scope="rowgroup">')[1:]:
+        assert sorted(re.findall(r'class="level">(\d)<', part)) == ["0", "1"]
+
+
+def test_covariates_whose_levels_differ_most_come_first_and_the_higher_lower_bound_before_the_lower(plug_in):
+    found = summarise(plug_in).levels.answers
+    assert not found[0].fixed
+    lower = {}
+    for answer in found[1:]:
+        lower.setdefault(next(iter(answer.fixed)), []).append(answer.lower)
+    spreads = [max(values) - min(values) for values in lower.values()]
+    assert spreads == sorted(spreads, reverse=True)
+    assert all(values == sorted(values, reverse=True) for values in lower.values())
+
+
+def test_bars_begin_and_end_where_the_bounds_are_on_an_axis_that_fits_them(plug_in):
+    found = summarise(plug_in, threshold=0.3, made=DAY)
+    axis = _axes(found)["levels"]
+    ends = [end for groups in (found.levels, found.best) for answer in groups.answers for end in _ends(answer)]
+    assert axis.low <= min(ends) <= max(ends) <= axis.high
+    assert axis.high - axis.low < 3 * (max(*ends, 0.3) - min(*ends, 0.3))
+    html = render(found)
+    for answer in found.levels.answers:
+        assert f'x1="{axis.share(answer.lower):.2%}" x2="{axis.share(answer.upper):.2%}"' in html
+
+
+def _ends(answer) -> tuple[float, float]:
+    return answer.lower, answer.upper
+
+
+def test_the_log_of_the_fit_is_folded(fitted):
+    html, _ = page_of(fitted)
+    assert html.index("<details>") < html.index("<pre>") < html.index("</details>")
+
+
+def test_the_report_begins_with_what_is_known_of_a_hundred_people(plug_in):
+    _, page = page_of(plug_in)
+    told = per_hundred(plug_in)[0]
+    at = page.texts.index(told.sentence)
+    assert page.texts[at - 1] == "Who responds because of drug?"
+
+
+def test_files_and_their_days_are_told(tmp_path):
+    table = pd.DataFrame({"drug": [0, 1] * 40, "well": [0, 1, 1, 1] * 20, "sex": ["F", "M", "M", "F"] * 20})
+    names = [tmp_path / "trial.csv", tmp_path / "registry.csv"]
+    for name in names:
+        table.to_csv(name, index=False)
+        os.utime(name, (1_767_225_600, 1_767_225_600))
+    study = pnsight.read_study(*names, treatment="drug", outcome="well")
+    pnsight.save(PlugIn().fit(study), tmp_path / "model")
+    html, _ = page_of(pnsight.load(tmp_path / "model"))
+    assert ", from trial.csv, of 2026-01-01" in html
+    assert ", from registry.csv, of 2026-01-01" in html
+    assert str(tmp_path) not in html
+    assert "trial.csv" not in page_of(PlugIn().fit(study), min_cell=2)[0]
 
 
 def test_what_the_model_chose_comes_last(fitted):

@@ -23,7 +23,15 @@ from pnsight.queries import lattice
 from pnsight.queries.query import encode
 
 LIMIT = 10
-COUNTED = {"support_experimental", "support_observational", "experimental_rows", "observational_rows"}
+COUNTED = {
+    "support_experimental",
+    "support_observational",
+    "experimental_rows",
+    "observational_rows",
+    "events",
+    "arm_rows",
+    "rows",
+}
 
 
 @st.composite
@@ -47,7 +55,17 @@ def counts_in(found, name="") -> list[float]:
         return [number for part in inside for number in part]
     if isinstance(found, list):
         return [number for part in found for number in counts_in(part, name)]
-    return [found] if (name in COUNTED or name == "dropped") and found is not None else []
+    return [found] if name in {*COUNTED, "dropped"} and isinstance(found, int | float) else []
+
+
+def cells_of(summary) -> list[np.ndarray]:
+    """Counts of cells that add up to others that are shown: Table 1 less each of its levels, and rows less events."""
+    one = summary.table_one
+    everyone = np.array([column.rows for column in one.columns])
+    levels = [np.array(level.rows) for covariate in one.covariates for level in covariate.levels]
+    groups = (*summary.levels.answers, *summary.best.answers, *summary.harmed.answers)
+    without = [np.array(group.arm_rows) - np.array(group.events) for group in groups]
+    return [*levels, *(everyone - level for level in levels), *without]
 
 
 def assert_none_small(numbers) -> None:
@@ -82,6 +100,18 @@ def test_differences_of_nested_groups_that_are_shown_are_not_small_either(study)
             if ((codes[wider] == -1) | (codes[wider] == codes[query])).all():
                 assert_none_small([other.support_experimental - answer.support_experimental])
                 assert_none_small([other.support_observational - answer.support_observational])
+                assert_none_small(np.array(other.events) - answer.events)
+                assert_none_small(np.array(other.arm_rows) - answer.arm_rows)
+    for cells in cells_of(summary):
+        assert_none_small(cells)
+
+
+def test_arms_and_outcomes_are_told_from_what_is_left(plug_in):
+    summary = summarise(plug_in, min_cell=1_000)
+    left = pnsight.suppress(plug_in.study, 1_000)
+    assert 0 < left.counts.sum() < plug_in.study.counts.sum()
+    for counts, rows in zip(summary.counts, left.table_rows, strict=True):
+        assert sum(float(row[-1].replace(",", "")) for row in counts.rows) == rows
 
 
 FEW = 60

@@ -50,7 +50,7 @@ def test_the_headline_is_the_models_answer_to_the_usual_contrast(reported):
 
 def test_every_row_is_counted_by_arm_and_outcome(reported):
     _, model, summary = reported
-    tables = [sum(float(row[-1].replace(",", "")) for row in counts.rows) for counts in summary.structure.counts]
+    tables = [sum(float(row[-1].replace(",", "")) for row in counts.rows) for counts in summary.counts]
     assert tables == pytest.approx([rows for rows in model.study.table_rows if rows])
 
 

@@ -6,6 +6,7 @@ import glob
 import os
 import re
 import zlib
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from pnsight.data.reading.csv_text import MAX_LINE_BYTES, check_bytes, check_hea
 from pnsight.data.reading.engine import check_unique_names, error_summary
 from pnsight.data.reading.narwhals_engine import NarwhalsEngine
 from pnsight.data.reading.spill import make_spill_folder
+from pnsight.data.sources import TableSource
 from pnsight.errors import TableError, join_names
 
 _CSV = (".csv", ".csv.gz", ".tsv", ".txt")
@@ -76,6 +78,29 @@ def open_files(path: Path, role: str) -> NarwhalsEngine:
     except (duckdb.Error, EOFError, OSError, zlib.error) as error:
         raise unreadable_file_error(path, role, error_summary(error)) from None
     return NarwhalsEngine.from_native(relation, role, connection)
+
+
+def file_source(path: Path, role: str) -> TableSource | None:
+    """What the file or the files of a table are called, and of which day they are.
+
+    Parameters
+    ----------
+    path
+        A file or a pattern.
+    role
+        Role of the table.
+
+    Returns
+    -------
+    TableSource or None
+        None where there is no such file, as where the path is an address of a database.
+    """
+    paths = [path] if os.path.exists(path) else list(map(Path, glob.glob(str(path), recursive=True)))
+    if not paths:
+        return None
+    newest = datetime.fromtimestamp(max(each.stat().st_mtime for each in paths), UTC)
+    name = path.name.encode("utf-8", "replace").decode()  # names of files may hold bytes that are not valid text
+    return TableSource(role, name, len(paths), newest.date().isoformat())
 
 
 def _matching(path: Path, role: str) -> list[Path]:

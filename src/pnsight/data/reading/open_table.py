@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from pnsight.data.reading.engine import Engine
-from pnsight.data.reading.files import open_files
+from pnsight.data.reading.files import file_source, open_files
 from pnsight.data.reading.narwhals_engine import NarwhalsEngine
 from pnsight.data.reading.sql_engine import SqlEngine, SqlSource, sql_address
+from pnsight.data.sources import TableSource
 
 Table: TypeAlias = Any
 """A path to a CSV or Parquet file, or a pattern such as ``data/*.parquet`` for many; a table of a SQL database, as
@@ -38,6 +40,24 @@ def open_table(source: Table, role: str) -> Engine:
     if isinstance(source, str | os.PathLike):
         return open_files(Path(source), role)
     return NarwhalsEngine.from_native(source, role)
+
+
+def table_sources(tables: Mapping[str, Table | None]) -> tuple[TableSource, ...]:
+    """The files that tables are in.
+
+    Parameters
+    ----------
+    tables
+        By role, whatever `read_study` takes for a table; None where there is none.
+
+    Returns
+    -------
+    tuple
+        One for each table that is in files; none for those of a database or a library.
+    """
+    named = {role: Path(table) for role, table in tables.items() if isinstance(table, str | os.PathLike)}
+    found = (file_source(path, role) for role, path in named.items())
+    return tuple(source for source in found if source is not None)
 
 
 def read_columns(source: Table, role: str) -> dict[str, list[Any]]:

@@ -26,7 +26,7 @@ from pnsight.data.reading.numeric_covariates import (
     numeric_scales,
     validate_numeric,
 )
-from pnsight.data.reading.open_table import Table, open_table
+from pnsight.data.reading.open_table import Table, open_table, table_sources
 from pnsight.data.reading.row_codes import RowCodes
 from pnsight.data.reading.time_bands import TimeBands
 from pnsight.data.sampled_rows import SampledRows
@@ -201,6 +201,7 @@ def read_study(
         treated=codes.treated,
         success=codes.success,
         attrition=attrition,
+        sources=table_sources({"experimental": experimental, "observational": observational}),
     )
 
 

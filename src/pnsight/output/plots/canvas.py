@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import io
 import re
+import textwrap
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -36,13 +38,38 @@ STYLE: dict[Any, Any] = {
 TEXT, SMALL = 10.5, 9.5
 """Sizes of letters, in points of a figure that is 6 to 8 inches wide: half as large they can still be read."""
 
+_LETTERS_AN_INCH = 11
 _WRITING = Lock()  # Matplotlib has one set of settings for all threads
 _IDENTIFIER = re.compile(r'(\bid="|url\(#|href="#)([^")]+)')
 
 
+class Drawing(Figure):
+    """A figure that a notebook shows by itself, without pyplot and whatever backend is chosen."""
+
+    def _repr_png_(self) -> bytes:
+        buffer = io.BytesIO()
+        with _WRITING, matplotlib.rc_context(STYLE), _without_glyph_warnings():
+            self.savefig(buffer, format="png", dpi=120, metadata={"Software": None}, bbox_inches="tight")
+        return buffer.getvalue()
+
+    def _repr_svg_(self) -> str:
+        buffer = io.StringIO()
+        with _WRITING, matplotlib.rc_context(STYLE), _without_glyph_warnings():
+            self.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, bbox_inches="tight")
+        return buffer.getvalue()
+
+
+@contextmanager
+def _without_glyph_warnings() -> Iterator[None]:
+    """Letters that the font lacks are drawn as boxes, or left to the reader's browser."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")
+        yield
+
+
 def canvas(width: float, height: float, columns: int = 1, **subplots: Any) -> tuple[Figure, list[Axes]]:
     """A white figure of so many inches, and its axes."""
-    figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
+    figure = Drawing(figsize=(width, height), layout="constrained", facecolor="white")
     axes = list(figure.subplots(1, columns, squeeze=False, **subplots)[0])
     for one in axes:
         plain(one)
@@ -62,8 +89,9 @@ def plain(axes: Axes) -> None:
 
 
 def titled(figure: Figure, title: str) -> None:
-    """A title on the left, with a capital."""
-    figure.suptitle(title[:1].upper() + title[1:], x=0.01, ha="left", fontsize=TEXT, color=BLACK, parse_math=False)
+    """A title on the left, with a capital, in as many lines as the width of the figure asks for."""
+    words = wrapped([title[:1].upper() + title[1:]], int(_LETTERS_AN_INCH * figure.get_figwidth()))
+    figure.suptitle(words, x=0.01, ha="left", fontsize=TEXT, color=BLACK, parse_math=False)
 
 
 def below(figure: Figure, handles: Sequence[Artist]) -> None:
@@ -73,8 +101,41 @@ def below(figure: Figure, handles: Sequence[Artist]) -> None:
 
 
 def shortened(text: str, most: int) -> str:
-    """No longer than that many characters."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    """No longer than that many characters, cut between words where that leaves most of it."""
+    if len(text) <= most:
+        return text
+    cut = text[: most - 1]
+    at = cut.rfind(" ")
+    return f"{cut[:at] if at > most // 2 else cut}…"
+
+
+def wrapped(terms: Sequence[str], letters: int, most_lines: int = 4) -> str:
+    """Terms with commas between them in lines of so many letters: broken between terms, and else between words.
+
+    Parameters
+    ----------
+    terms
+        What stands together if it can.
+    letters
+        In a line.
+    most_lines
+        What does not fit into as many is left out, and an ellipsis says so.
+
+    Returns
+    -------
+    str
+        The lines.
+    """
+    lines: list[str] = []
+    for place, term in enumerate(terms):
+        text = f"{term}," if place < len(terms) - 1 else term
+        if lines and len(lines[-1]) + 1 + len(text) <= letters:
+            lines[-1] += f" {text}"
+        else:
+            lines += textwrap.wrap(text, letters, break_on_hyphens=False) or [text]
+    if len(lines) > most_lines:
+        lines = [*lines[: most_lines - 1], f"{shortened(lines[most_lines - 1], letters - 2).rstrip('…')} …"]
+    return "\n".join(lines)
 
 
 def mark(look: Look) -> dict[str, Any]:
@@ -123,8 +184,7 @@ def svg(figure: Figure, name: str, title: str) -> str:
     `title` is what a reader hears who does not see it.
     """
     buffer = io.StringIO()
-    with _WRITING, matplotlib.rc_context({"svg.fonttype": "none"}), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing")  # the reader's browser has letters that we lack
+    with _WRITING, matplotlib.rc_context({"svg.fonttype": "none"}), _without_glyph_warnings():
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, bbox_inches="tight")
     return _element(buffer.getvalue(), name, title)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -12,7 +12,7 @@ from pnsight.decisions import Decisions, Ranking, Selection, ThresholdCurve, Tip
 from pnsight.diagnostics import Check, Coherence
 from pnsight.errors import QueryError
 from pnsight.models import Model
-from pnsight.output.naming import labelled_names
+from pnsight.output.naming import group_terms
 from pnsight.output.plots.coherence import coherence
 from pnsight.output.plots.forest import forest, ranking
 from pnsight.output.plots.gains import gain_curve
@@ -33,6 +33,7 @@ def plot(
     threshold: float | None = None,
     cautious: bool = False,
     title: str | None = None,
+    of: Model | Study | None = None,
     **options: Any,
 ) -> Figure:
     """A Matplotlib figure of answers, or of tables; save it with its `savefig`, or let a notebook show it.
@@ -52,6 +53,14 @@ def plot(
         Whether a decision needs the whole interval of the bound to agree.
     title
         Above the figure, in place of its caption.
+    of
+        The model or the study that bounds, decisions or a ranking are about: groups are then called by its covariates
+        and labels. Without, by what their queries say.
+
+    Returns
+    -------
+    Figure
+        One that a notebook shows by itself; nothing of pyplot is needed.
     """
     if queries is not None and not isinstance(found, Model):
         raise QueryError(f"queries are for a model to answer, but a {type(found).__name__} was given; leave them out.")
@@ -59,13 +68,22 @@ def plot(
         decisive = threshold is not None or cautious
         extrapolate = options.pop("extrapolate", False) if decisive else False
         answers = found.bounds(queries, **options)
-        names = labelled_names(found.study, answers.queries)
+        names = group_terms(found.study, answers.queries)
         return forest(decided(answers, threshold, cautious, extrapolate) if decisive else answers, title, names=names)
     if isinstance(found, BoundTable) and threshold is not None:
         found = decided(found, threshold, cautious)
     if isinstance(found, Ranking):
-        return ranking(found, threshold, title, cautious)
+        return ranking(found, threshold, title, cautious, _names(of, found.answers.queries))
+    if isinstance(found, BoundTable | Decisions):
+        answers = found.answers if isinstance(found, Decisions) else found
+        return forest(found, title, names=_names(of, answers.queries))
     return _DRAWN[type(found)](found, title)
+
+
+def _names(of: Model | Study | None, queries: Sequence[str]) -> list[list[str]] | None:
+    """What groups are called, where it is said whose they are."""
+    study = of.study if isinstance(of, Model) else of
+    return None if study is None else group_terms(study, queries)
 
 
 def _of_check(found: Check, title: str | None) -> Figure:
@@ -73,8 +91,6 @@ def _of_check(found: Check, title: str | None) -> Figure:
 
 
 _DRAWN: dict[type, Callable[..., Figure]] = {
-    BoundTable: forest,
-    Decisions: forest,
     Selection: gain_curve,
     TippingPoints: bounds_against_slack,
     ThresholdCurve: threshold_plot,

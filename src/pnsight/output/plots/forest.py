@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -16,12 +14,13 @@ from matplotlib.lines import Line2D
 from pnsight._palette import BLACK, DECISIONS, GREY, NO_DECISION, Look
 from pnsight._text import count_text, share_text
 from pnsight._typing import FloatArray
-from pnsight.data.schema import OPEN_SYMBOL
 from pnsight.decisions import Decisions, Ranking, decided
 from pnsight.estimands.quantities import find_quantity
 from pnsight.estimands.resolve import OK
-from pnsight.output.plots.canvas import SMALL, below, canvas, mark, shortened, titled, verbatim
+from pnsight.output.axis import Axis, fit_axis
+from pnsight.output.plots.canvas import SMALL, below, canvas, mark, titled, verbatim, wrapped
 from pnsight.queries.bound_table import BoundTable
+from pnsight.queries.query import query_terms
 
 MOST_ROWS = 60
 """Queries that one figure shows; of more, the first."""
@@ -70,12 +69,15 @@ class _Rows:
 
 
 def forest(
-    found: BoundTable | Decisions, title: str | None = None, narrow: bool = False, names: Sequence[str] | None = None
+    found: BoundTable | Decisions,
+    title: str | None = None,
+    narrow: bool = False,
+    names: Sequence[Sequence[str]] | None = None,
 ) -> Figure:
     """Bounds as bars, the interval of each end as a line with caps, and each decision by colour and shape.
 
-    A narrow figure can be read on a phone, and two of them stand side by side on a page. `names` are what queries are
-    called, in place of their text.
+    A narrow figure can be read on a phone, and two of them stand side by side on a page. `names` are the terms that
+    each group is called by, in place of the text of its query.
     """
     size = _NARROW if narrow else _WIDE
     if isinstance(found, Decisions):
@@ -84,29 +86,59 @@ def forest(
     else:
         answers, threshold = _first(found), None
         looks = _undecided(answers)
-    called = [name_of(query, size.letters) for query in (names or answers.queries)[: len(answers)]]
+    called = [group_name(group, size.letters) for group in groups_of(answers.queries, names)[: len(answers)]]
     beside = {"lower to upper": ends_text(answers), **({} if threshold is None else rows_text(answers))}
-    return _drawn(_Rows(answers, looks, called, beside, threshold, size), title or found.caption)
+    return _drawn(_Rows(answers, looks, called, beside, threshold, size), title or _title(found))
 
 
-def ranking(found: Ranking, threshold: float | None = None, title: str | None = None, cautious: bool = False) -> Figure:
+def ranking(
+    found: Ranking,
+    threshold: float | None = None,
+    title: str | None = None,
+    cautious: bool = False,
+    names: Sequence[Sequence[str]] | None = None,
+) -> Figure:
     """The same for a ranking, best first, with the share of people whom each query describes."""
     answers = _first(found.answers)
     looks = _undecided(answers) if threshold is None else _looks(decided(answers, threshold, cautious))
-    names = [f"{place}. {name_of(query)}" for place, query in enumerate(answers.queries, start=1)]
+    groups = enumerate(groups_of(answers.queries, names)[: len(answers)], start=1)
+    called = [group_name(_numbered(place, group)) for place, group in groups]
     beside = {"lower to upper": ends_text(answers), "people": list(map(share_text, found.share))}
     if threshold is not None:
         beside |= rows_text(answers)
-    return _drawn(_Rows(answers, looks, names, beside, threshold), title or found.caption)
+    return _drawn(_Rows(answers, looks, called, beside, threshold), title or _title(found))
+
+
+def _numbered(place: int, group: Sequence[str]) -> list[str]:
+    """The terms of a group, the first after its place."""
+    first, *others = group or ["everyone"]
+    return [f"{place}. {first}", *others]
+
+
+def _title(found: BoundTable | Decisions | Ranking) -> str:
+    """What a figure shows, in words."""
+    if isinstance(found, BoundTable):
+        return f"{find_quantity(found.quantity).title}: bounds for each group"
+    label = find_quantity(found.answers.quantity).label
+    if isinstance(found, Ranking):
+        return f"Groups in order of the bounds on {label}, the best first"
+    sure = f", with {found.answers.level:.0%} confidence" if found.cautious and found.answers.level else ""
+    return f"Treat where {label} is at least {found.threshold:g}{sure}"
 
 
 def name_of(query: str, letters: int = _WIDE.letters) -> str:
     """What a query is called in a figure, in several lines if it is long."""
-    if not query.strip(OPEN_SYMBOL):
-        return "everyone"
-    spaced = re.sub(r",\s*", ", ", query)
-    lines = textwrap.wrap(spaced, letters, max_lines=_NAME_LINES, placeholder=" …", break_on_hyphens=False)
-    return "\n".join(shortened(line, letters + 2) for line in lines)
+    return group_name(query_terms(query), letters)
+
+
+def group_name(terms: Sequence[str], letters: int = _WIDE.letters) -> str:
+    """A group by what is known of it, in several lines if that is long."""
+    return wrapped(terms, letters, _NAME_LINES) or "everyone"
+
+
+def groups_of(queries: Sequence[str], names: Sequence[Sequence[str]] | None) -> Sequence[Sequence[str]]:
+    """The terms of each group: as given, or as its query says."""
+    return [query_terms(query) for query in queries] if names is None else names
 
 
 def ends_text(answers: BoundTable) -> list[str]:
@@ -157,7 +189,9 @@ def _drawn(rows: _Rows, title: str) -> Figure:
     axes.set_ylim(height, 0)
     axes.grid(visible=False, axis="y")
     axes.tick_params(axis="y", length=0)
-    axes.set_xlim(*_span(rows))
+    axis = _axis(rows)
+    axes.set_xlim(*axis.span)
+    axes.set_xticks(axis.ticks, [axis.text(tick) for tick in axis.ticks])
     axes.set_xlabel(_axis_name(rows.answers))
     _beside(axes, rows)
     _key(figure, rows)
@@ -183,16 +217,12 @@ def capped(axes: Axes, low: float, high: float, place: float, colour: str) -> No
     axes.plot((low, high), (place, place), color=colour, linewidth=1.4, marker="|", ms=8, mew=1.4, zorder=3)
 
 
-def _span(rows: _Rows) -> tuple[float, float]:
-    """Probabilities from 0 to 1; benefits as far as they go."""
+def _axis(rows: _Rows) -> Axis:
+    """As long as bounds, intervals and the threshold need."""
     answers = rows.answers
-    if find_quantity(answers.quantity).is_share:
-        return -0.02, 1.02
     known = [answers.lower, answers.upper, *answers.interval("lower"), *answers.interval("upper")]
-    values = np.append(np.concatenate(known), rows.threshold or 0.0)
-    low, high = float(np.nanmin(values)), float(np.nanmax(values))
-    room = 0.04 * (high - low or 1.0)
-    return low - room, high + room
+    values = np.concatenate(known).tolist()
+    return fit_axis(values if rows.threshold is None else [*values, rows.threshold])
 
 
 def _beside(axes: Axes, rows: _Rows) -> None:

@@ -16,7 +16,7 @@ from pnsight._palette import BLACK, BLUE, VERMILION
 from pnsight._typing import FloatArray
 from pnsight.decisions.tipping_points import TippingPoints
 from pnsight.estimands.quantities import find_quantity
-from pnsight.output.plots.canvas import SMALL, TEXT, below, plain, titled
+from pnsight.output.plots.canvas import SMALL, TEXT, Drawing, below, plain, titled
 from pnsight.output.plots.forest import name_of
 from pnsight.queries.bound_table import BoundTable
 
@@ -114,7 +114,7 @@ def draw_slack(
     rows = -(-len(names) // columns)
     lines = max(1 + name.count("\n") for name in names)
     size = _ALONE if columns == 1 else columns * _WIDTH, rows * (_HEIGHT + 0.17 * lines) + _AROUND
-    figure = Figure(figsize=size, layout="constrained", facecolor="white")
+    figure = Drawing(figsize=size, layout="constrained", facecolor="white")
     panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).ravel()
     for axes, name, curve in zip(panels, names, curves, strict=False):
         plain(axes)

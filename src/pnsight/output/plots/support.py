@@ -22,6 +22,7 @@ MOST_LEVELS = 60
 """Levels that a support map shows; of more, those of the first covariates."""
 
 _NUMBERED = 24  # levels up to which a cell has room for its number
+_POINTS = 45  # that letters may have, of an inch that the names share
 _HATCH = "////"
 _SHADES = "Blues"  # from light to dark, so that it reads in grey
 
@@ -51,7 +52,7 @@ def _levels(schema: Schema, labels: Labels) -> tuple[list[tuple[int, int]], list
     """Covariate and level of each row and column of the map, and what it is called."""
     found = [(j, level) for j, levels in enumerate(schema.shape) for level in range(levels)][:MOST_LEVELS]
     named = [(schema.names[j], schema.covariates[j].levels[level]) for j, level in found]
-    texts = [f"{labels.column(name)}={labels.value(name, level)}" for name, level in named]
+    texts = [labels.term(name, level) for name, level in named]
     return found, [shortened(text, 24) for text in texts]
 
 
@@ -79,8 +80,9 @@ def _draw(figure: Figure, axes: Axes, rows: FloatArray, texts: list[str]) -> Non
             )
         if len(rows) <= _NUMBERED:
             _number(axes, k, i, rows[i, k], light=bool(rows[i, k] > 0 and norm(rows[i, k]) > 0.6))
-    axes.set_xticks(range(len(texts)), texts, rotation=90)
-    axes.set_yticks(range(len(texts)), texts)
+    size = min(SMALL, _POINTS * min(figure.get_size_inches()) / len(texts))
+    axes.set_xticks(range(len(texts)), texts, rotation=90, fontsize=size)
+    axes.set_yticks(range(len(texts)), texts, fontsize=size)
     bar = figure.colorbar(shades, ax=axes, shrink=0.6, pad=0.02)
     bar.ax.tick_params(labelsize=SMALL)
     bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))

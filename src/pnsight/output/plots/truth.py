@@ -14,7 +14,7 @@ from pnsight._typing import FloatArray
 from pnsight.errors import ModelError
 from pnsight.estimands.compiled_ratio import Ends
 from pnsight.models import Model
-from pnsight.output.plots.canvas import SMALL, TEXT, canvas, plain, titled
+from pnsight.output.plots.canvas import SMALL, TEXT, Drawing, canvas, plain, titled
 from pnsight.queries.bound_table import BoundTable
 from pnsight.queries.query import QueryLike
 
@@ -24,7 +24,7 @@ LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 
 def true_against_predicted(truth: Ends, predicted: Mapping[str, Ends], title: str) -> Figure:
     """True bounds on x, predicted on y, as densities: a row of panels a model, lower and upper end."""
-    figure = Figure(figsize=(6.4, 2.9 * len(predicted)), layout="constrained", facecolor="white")
+    figure = Drawing(figsize=(6.4, 2.9 * len(predicted)), layout="constrained", facecolor="white")
     grid = figure.subplots(len(predicted), 2, squeeze=False, sharex=True, sharey=True)
     for panels, (model, ends) in zip(grid, predicted.items(), strict=True):
         for axes, end, ours, right in zip(panels, ("lower", "upper"), ends, truth, strict=True):

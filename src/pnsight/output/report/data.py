@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from pnsight.output.per_hundred import PerHundred
+
 SHOWN = 0.0005
 """Numbers that differ by less are the same in the three digits that are shown."""
 
@@ -25,7 +27,10 @@ class Described:
 
 @dataclass(frozen=True)
 class Data:
-    """What the tables are; rows are those that answers may show, without what is withheld."""
+    """What the tables are; rows are those that answers may show, without what is withheld.
+
+    `sources` are the files that they were read from, by role, in words; none where counts are withheld.
+    """
 
     experimental_rows: float
     observational_rows: float | None
@@ -39,6 +44,7 @@ class Data:
     ignored: tuple[str, ...]
     notes: tuple[str, ...]
     withheld: str
+    sources: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -79,7 +85,8 @@ class Checked:
 class Answer:
     """Bounds for a group: as `BoundTable` has them, None for what is missing, with its name in words.
 
-    `decision` goes by the bounds, and `decision_cautious` by their intervals: see `Summary.cautious`.
+    `decision` goes by the bounds, and `decision_cautious` by their intervals: see `Summary.cautious`. `fixed` is what
+    is known of the group, as people call it. `events` and `arm_rows` are of the trial's arms, in the order of `Events`.
     """
 
     query: str
@@ -101,6 +108,9 @@ class Answer:
     value_high: float | None
     trial_lower: float | None
     trial_upper: float | None
+    fixed: Mapping[str, str] = field(default_factory=dict)
+    events: tuple[float, ...] = ()
+    arm_rows: tuple[float, ...] = ()
 
     @property
     def fewest_rows(self) -> float:
@@ -302,6 +312,58 @@ class Counts:
 
 
 @dataclass(frozen=True)
+class ArmColumn:
+    """A column of Table 1: an arm of a table, and its rows."""
+
+    table: str
+    arm: str
+    rows: float
+
+
+@dataclass(frozen=True)
+class LevelRows:
+    """A level, and its rows in each column."""
+
+    level: str
+    rows: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Quartiles:
+    """What a quarter, a half and three quarters of the rows do not exceed; None where there are no numbers."""
+
+    low: float | None
+    median: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class CovariateRows:
+    """A covariate of Table 1: its levels or bands, and of numbers the quartiles in each column."""
+
+    covariate: str
+    levels: tuple[LevelRows, ...]
+    quartiles: tuple[Quartiles, ...] = ()
+
+
+@dataclass(frozen=True)
+class TableOne:
+    """Who was in each arm of each table: Table 1 of a trial's paper."""
+
+    columns: tuple[ArmColumn, ...] = ()
+    covariates: tuple[CovariateRows, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Events:
+    """What is counted in each group: which event, in which arms of the trial; the one that is asked about first."""
+
+    event: str
+    arms: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Curve:
     """Bounds of a quantity at each horizon, with the intervals of both ends; None for what is missing."""
 
@@ -348,7 +410,6 @@ class OfStructure:
     treat : the question whether everyone should have the arm
     facts : rows of the table about the data
     harm, gain : what happens to those who are harmed, and to those who are helped
-    counts : rows by arm and outcome
     curves : of times to an event, bounds at each horizon
     arms : of more than two arms, the best one
     """
@@ -359,7 +420,6 @@ class OfStructure:
     facts: tuple[tuple[str, str], ...]
     harm: str
     gain: str
-    counts: tuple[Counts, ...]
     curves: tuple[Curve, ...]
     arms: ArmChoices | None
 
@@ -387,7 +447,12 @@ class Summary:
     levels : everyone, then each level of each covariate by itself
     most_known : that a verdict can turn round where more is known
     turned : an example of that from this report, if there is one
-    structure : names, counts, curves and the best arm; None with two arms and two outcomes
+    hundred : what is known of a hundred people; None where the model cannot tell
+    first : that in sentences, with which the report begins
+    structure : names, curves and the best arm; None with two arms and two outcomes
+    counts : rows of each table by arm and outcome
+    table_one : rows of each arm by covariate
+    events : what events are beside answers; None without a trial
     usual_care : whether a rule is better than what people choose for themselves
     thresholds : who would be treated at other thresholds
     assuming : what was assumed beyond that, and how far people may differ from those of the trial
@@ -425,7 +490,12 @@ class Summary:
     bounds: tuple[str, ...]
     assumed: tuple[str, ...]
     citations: tuple[str, ...]
+    hundred: PerHundred | None = None
+    first: tuple[str, ...] = ()
     structure: OfStructure | None = None
+    counts: tuple[Counts, ...] = ()
+    table_one: TableOne = field(default_factory=TableOne)
+    events: Events | None = None
     usual_care: UsualCare = field(default_factory=UsualCare)
     thresholds: Thresholds = field(default_factory=lambda: Thresholds(""))
     assuming: tuple[str, ...] = ()

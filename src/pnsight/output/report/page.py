@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
@@ -14,22 +14,20 @@ from matplotlib.figure import Figure
 from pnsight import _palette as palette
 from pnsight._text import count_text, share_text
 from pnsight._typing import FloatArray
-from pnsight.decisions import Decisions, Ranking
 from pnsight.diagnostics.verdict import SIGNS
 from pnsight.errors import join_names
-from pnsight.estimands.quantities import BENEFIT, find_quantity
+from pnsight.estimands.quantities import find_quantity
 from pnsight.estimands.resolve import OK, ROUNDING
 from pnsight.output import plots
 from pnsight.output.about_answers import RESTS_ON
+from pnsight.output.axis import Axis, fit_axis
+from pnsight.output.icon_array import icon_array
 from pnsight.output.plots.gains import drawn_curve, gain_name
 from pnsight.output.plots.thresholds import drawn_thresholds
 from pnsight.output.report import words
-from pnsight.output.report.data import Answer, Curve, Described, Gains, Groups, OfStructure, Summary, Thresholds
+from pnsight.output.report.data import Curve, Described, Gains, Groups, OfStructure, Summary, Thresholds
 from pnsight.queries.bound_table import BoundTable
 from pnsight.wording import capitalised
-
-MOST_IN_ONE = 14
-"""Levels that one figure shows; more are in two, side by side."""
 
 BUDGETS = (0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
 """Shares of the people whose treatment is told in numbers."""
@@ -43,6 +41,8 @@ def render(summary: Summary) -> str:
     return page.render(
         summary=summary,
         figures=_figures(summary),
+        axes=_axes(summary),
+        icons="" if summary.hundred is None else icon_array(summary.hundred),
         covariates=_alike(summary.data.covariates),
         budgets=_budgets(summary.gains),
         looks=palette.DECISIONS,
@@ -65,13 +65,16 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     found.filters |= {
+        "along": _along,
         "capital": capitalised,
+        "capital_if": lambda text, wanted: capitalised(text) if wanted else text,
         "label": _label,
         "listed": lambda levels: join_names(levels, _MOST_LEVELS),
         "number": lambda value: _number(value, ".3f"),
         "percent": lambda value: f"{100 * value:.4g}%",
         "plain": lambda value: f"{value:g}",
         "rows": count_text,
+        "short": lambda value: f"{value:.4g}",
         "share": lambda value: "" if value is None else share_text(value),
         "signed": lambda value: f"{value:+.3f}",
         "tied": _tied,
@@ -118,14 +121,31 @@ def _curve(gains: Gains) -> dict[str, FloatArray]:
     return {name: np.array(getattr(gains, name), dtype=np.float64) for name in names}
 
 
+def _axes(summary: Summary) -> dict[str, Axis]:
+    """Of the groups that are drawn: as long as their numbers need; those that are decided on alike have one."""
+    benefit = summary.benefit
+    found = {
+        "levels": ((summary.levels, summary.best), () if summary.undecided else (summary.threshold,)),
+        "harmed": ((summary.harmed,), (0.0,)),
+        "benefit": ((benefit.everyone, benefit.best), (benefit.cost,)) if benefit else ((), ()),
+    }
+    return {name: fit_axis((*_drawn(groups), *also)) for name, (groups, also) in found.items()}
+
+
+def _drawn(parts: Sequence[Groups]) -> Iterator[float | None]:
+    """All numbers that bars and intervals reach to."""
+    for answer in (answer for groups in parts for answer in groups.answers):
+        yield from (answer.lower, answer.upper, answer.lower_low, answer.upper_high)
+
+
+def _along(axis: Axis, value: float | None) -> str | None:
+    """Where a number is on an axis, in the terms of SVG; None for one that is missing."""
+    return None if value is None else f"{axis.share(value):.2%}"
+
+
 def _figures(summary: Summary) -> dict[str, list[str]]:
-    """By name; none where there is nothing to draw, and two where one would be too tall."""
-    benefit = summary.benefit.best if summary.benefit is not None else Groups(BENEFIT.name)
-    cost = summary.benefit.cost if summary.benefit is not None else 0.0
+    """By name; none where there is nothing to draw."""
     drawn = {
-        "levels": _levels(summary, summary.levels),
-        "best": _ranking(summary, summary.best, summary.threshold),
-        "benefit": _ranking(summary, benefit, cost),
         "gains": _gains(summary.gains, summary.structure),
         "curves": _curves(summary),
         "slack": _slack(summary),
@@ -135,40 +155,6 @@ def _figures(summary: Summary) -> dict[str, list[str]]:
         name: [plots.svg(figure, f"{name}-{k}", figure.get_suptitle()) for k, figure in enumerate(found)]
         for name, found in drawn.items()
     }
-
-
-def _levels(summary: Summary, groups: Groups) -> list[Figure]:
-    rows, title = len(groups.answers), "Everyone, and each level by itself"
-    if rows < 2:
-        return []
-    if rows <= MOST_IN_ONE:
-        return [_forest(summary, groups, title, narrow=False)]
-    half = (rows + 1) // 2
-    left, right = (replace(groups, answers=some) for some in (groups.answers[:half], groups.answers[half:]))
-    return [
-        _forest(summary, left, title, narrow=True),
-        _forest(summary, right, "The other levels", narrow=True),
-    ]
-
-
-def _forest(summary: Summary, groups: Groups, title: str, narrow: bool) -> Figure:
-    table = _table(groups, summary.level)
-    if summary.undecided:
-        return plots.forest(table, title, narrow)
-    decision = np.array([summary.decision(answer) for answer in groups.answers])
-    return plots.forest(Decisions(table, decision, decision, summary.threshold, summary.cautious), title, narrow)
-
-
-def _ranking(summary: Summary, groups: Groups, threshold: float) -> list[Figure]:
-    if not groups.answers:
-        return []
-    share = _numbers(answer.share for answer in groups.answers)
-    table, title = (
-        _table(groups, summary.level),
-        f"Groups with the highest lower bound on {_label(groups.quantity)}",
-    )
-    found = Ranking(table, "lower", share, np.full(len(share), np.nan), None, ())
-    return [plots.ranking(found, None if summary.undecided else threshold, title, summary.cautious)]
 
 
 def _slack(summary: Summary) -> list[Figure]:
@@ -222,23 +208,6 @@ def _gains(gains: Gains, structure: OfStructure | None) -> list[Figure]:
     named = "helped,\nshare of all people" if structure else gain_name(gains.quantity, in_shares=True)
     names = "share of the people treated", named
     return [drawn_curve(_curve(gains), "treated", names)]
-
-
-def _table(groups: Groups, level: float | None) -> BoundTable:
-    """The answers as the figures take them, called as a reader calls them."""
-    answers: Sequence[Answer] = groups.answers
-    rows, ends = (
-        ("support_experimental", "support_observational"),
-        ("lower_low", "lower_high", "upper_low", "upper_high"),
-    )
-    numbers: dict[str, Any] = {
-        name: _numbers(getattr(answer, name) for answer in answers)
-        for name in ("lower", "upper", *rows, *(ends if level else ()))
-    }
-    status = np.array([answer.status for answer in answers])
-    names = [_tied(answer.name) for answer in answers]
-    basis = np.array([answer.basis for answer in answers])
-    return BoundTable(groups.quantity, names, status=status, level=level, basis=basis, **numbers)
 
 
 def _numbers(values: Iterable[float | None]) -> FloatArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight._typing import FloatArray
+from pnsight.data.labels import Labels
 from pnsight.data.schema import OPEN, Codes, Schema
 from pnsight.data.two_by_two import Y_X, Y_X0
 from pnsight.decisions import (
@@ -37,13 +38,16 @@ from pnsight.models import Model
 from pnsight.notes import Note, sentences
 from pnsight.output import policy_words
 from pnsight.output.naming import Named, named
+from pnsight.output.per_hundred import PerHundred, per_hundred
 from pnsight.output.report import words
+from pnsight.output.report.counts import count_events, events_counted
 from pnsight.output.report.data import (
     SHOWN,
     Answer,
     Benefit,
     Doubt,
     Doubts,
+    Events,
     Gains,
     Groups,
     Headline,
@@ -106,6 +110,11 @@ class ReportRequest:
         """Whether answers come with intervals."""
         return self.model.capabilities.intervals
 
+    @property
+    def events(self) -> Events | None:
+        """What is counted in the arms of the trial beside each answer."""
+        return events_counted(self.model.study, self.estimand)
+
     def rank(self, estimand: Estimand) -> Ranking:
         """The best groups by a lower bound."""
         return rank(self.model, self.top, quantity=estimand)
@@ -121,6 +130,14 @@ class ReportRequest:
     def decision(self, answer: Answer) -> str:
         """The decision on a group that the report shows."""
         return answer.decision_cautious if self.cautious else answer.decision
+
+
+def of_hundred(asked: ReportRequest) -> PerHundred | None:
+    """What is known of a hundred people; None where the model cannot tell."""
+    try:
+        return next(iter(per_hundred(asked.model, "", asked.estimand)), None)
+    except PnsightError:
+        return None
 
 
 def everyone(asked: ReportRequest) -> tuple[Headline, ...]:
@@ -243,7 +260,33 @@ def levels(asked: ReportRequest) -> Groups:
     notes = asked.notes(table.notes)
     if left_out:
         notes += (str(Note("rarer_levels_not_shown", {"levels": left_out})),)
-    return Groups(asked.quantity, _answers(asked, table, share[kept], asked.threshold), notes)
+    answers = _answers(asked, table, share[kept], asked.threshold)
+    return Groups(asked.quantity, tuple(_by_covariate(schema, asked.model.study.labels, answers)), notes)
+
+
+def _by_covariate(schema: Schema, labels: Labels, answers: Sequence[Answer]) -> Iterator[Answer]:
+    """Everyone, then covariate by covariate: first those whose levels differ most in the lower bound.
+
+    Levels are from the highest lower bound to the lowest; bands stay in their order.
+    """
+    yield from (answer for answer in answers if not answer.fixed)
+    bands = {labels.column(one.name) for one in schema.covariates if one.edges or one.number}
+    found: dict[str, list[Answer]] = {}
+    for answer in answers:
+        for covariate in answer.fixed:
+            found.setdefault(covariate, []).append(answer)
+    for covariate in sorted(found, key=lambda name: -_spread(found[name])):
+        yield from found[covariate] if covariate in bands else sorted(found[covariate], key=_lowest_last)
+
+
+def _spread(answers: Sequence[Answer]) -> float:
+    """By how much lower bounds differ; less than nothing where there are none."""
+    known = [answer.lower for answer in answers if answer.lower is not None]
+    return max(known) - min(known) if known else -1.0
+
+
+def _lowest_last(answer: Answer) -> float:
+    return float("inf") if answer.lower is None else -answer.lower
 
 
 def one_level_each(schema: Schema) -> Codes:
@@ -378,5 +421,23 @@ def _answers(asked: ReportRequest, table: BoundTable, share: FloatArray, thresho
     columns = table.columns({"share": plain_numbers(share), **decisions})
     rows = zip(*columns.values(), strict=True)
     codes, labels = encode(asked.model.schema, list(table.queries)), asked.model.study.labels
-    named = zip((dict(zip(columns, row, strict=True)) for row in rows), codes, strict=True)
-    return tuple(Answer(name=labels.words(decode(asked.model.schema, query).fixed), **row) for row, query in named)
+    counted = _counted(asked, codes)
+    named = zip((dict(zip(columns, row, strict=True)) for row in rows), codes, counted, strict=True)
+    return tuple(
+        Answer(**_called(labels, decode(asked.model.schema, query).fixed), **row, **events)
+        for row, query, events in named
+    )
+
+
+def _called(labels: Labels, fixed: Mapping[str, str]) -> dict[str, Any]:
+    """What a group is called, as a whole and by what is known of it."""
+    known = {labels.column(name): labels.value(name, value) for name, value in fixed.items()}
+    return {"name": labels.words(fixed), "fixed": known}
+
+
+def _counted(asked: ReportRequest, codes: Codes) -> list[dict[str, Any]]:
+    """Events and rows in the arms of the trial, for each group; nothing without a trial."""
+    if asked.events is None:
+        return [{}] * len(codes)
+    found = count_events(asked.model.study, asked.estimand, codes)
+    return [{"events": tuple(events), "arm_rows": tuple(rows)} for events, rows in np.moveaxis(found, 2, 1).tolist()]

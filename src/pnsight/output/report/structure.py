@@ -1,24 +1,16 @@
-"""What a report shows of a study that is not of two arms and two outcomes: names, counts, curves and the best arm."""
+"""What a report shows of a study that is not of two arms and two outcomes: names, curves and the best arm."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 
-import numpy as np
-
-from pnsight._text import count_text
-from pnsight.data.noncompliance import KIND as NONCOMPLIANCE
 from pnsight.data.schema import Codes
-from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL, Structure
-from pnsight.data.structures import outcome_codes, places
 from pnsight.data.study import Study
 from pnsight.decisions import ArmDecisions, decide_arm
 from pnsight.errors import PnsightError, join_names
 from pnsight.estimands.quantities import HARM, PNS
 from pnsight.output.naming import arm_names, named, outcome_names
-from pnsight.output.report.data import ArmChoice, ArmChoices, Counts, Curve, OfStructure
+from pnsight.output.report.data import ArmChoice, ArmChoices, Curve, OfStructure
 from pnsight.output.report.sections import ReportRequest, one_level_each
 from pnsight.queries.bound_table import plain_numbers
 from pnsight.queries.query import decode
@@ -42,7 +34,6 @@ def of_structure(asked: ReportRequest) -> OfStructure | None:
         facts=_facts(study),
         harm=outcome.better.format(other, arm),
         gain=outcome.better.format(arm, other),
-        counts=tuple(_counts(study)),
         curves=_curves(asked),
         arms=_arms(asked),
     )
@@ -69,49 +60,6 @@ def _facts(study: Study) -> tuple[tuple[str, str], ...]:
         return (("Treatment", arms), ("Outcome", f"{study.outcome} until the event"), ("Horizons", horizons))
     order = "" if described.ordered or len(described.outcomes) == 2 else ", without order"
     return (("Treatment", arms), ("Outcome", f"{study.outcome}: {join_names(described.outcomes)}{order}"))
-
-
-def _counts(study: Study) -> list[Counts]:
-    """Rows by arm and outcome, of each table."""
-    tables = [(EXPERIMENTAL, "The experiment"), (OBSERVATIONAL, "The observational table")]
-    return [_counted(study, table, caption) for table, caption in tables if table in study.structure.tables]
-
-
-def _counted(study: Study, table: str, caption: str) -> Counts:
-    structure, described = study.structure, study.structure.description
-    rows = study.cell_rows[0, structure.all_columns_of(table)]
-    where = places(structure, table)
-    found = np.where(where >= 0, rows[np.maximum(where, 0)], 0.0)
-    assigned = described.kind == NONCOMPLIANCE and table == EXPERIMENTAL
-    names = (
-        [(z, d) for z in described.tried for d in described.arms] if assigned else [(arm,) for arm in described.arms]
-    )
-    if assigned:
-        found = np.concatenate([found[described.arms.index(z)] for z in described.tried])
-    heads, cells = _columns(structure, found)
-    first = ("Assigned", f"Took ({study.treatment})") if assigned else (study.treatment,)
-    shown = [(*name, *map(count_text, row)) for name, row in zip(names, cells, strict=True) if sum(row) > 0]
-    return Counts(
-        f"{caption}: rows by {'arm assigned, ' if assigned else ''}arm and outcome", first, heads, tuple(shown)
-    )
-
-
-def _columns(structure: Structure, found: np.ndarray) -> tuple[tuple[str, ...], list[Sequence[float]]]:
-    """Heads and numbers: outcomes one by one, then all that is known less of; of times, events and the censored."""
-    described = structure.description
-    known = len(described.outcomes)
-    heads = list(described.outcomes)
-    if described.horizons:
-        ends = [f"{each:g}" for each in (0, *described.horizons)]
-        heads = [f"event {begin} to {end}" for begin, end in pairwise(ends)] + [f"no event by {ends[-1]}"]
-    cells = found[:, :known]
-    if len(outcome_codes(described)) > known:
-        heads.append("censored before" if described.horizons else "not known")
-        everyone = found.sum(axis=1)
-        if described.horizons:  # who was censored within an interval counts in part as followed through it
-            cells, everyone = np.round(cells), np.round(everyone)
-        cells = np.column_stack([cells, everyone - cells.sum(axis=1)])
-    return (*heads, "all"), [[*row, float(sum(row))] for row in cells.tolist()]
 
 
 def _curves(asked: ReportRequest) -> tuple[Curve, ...]:

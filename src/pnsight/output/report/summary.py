@@ -24,12 +24,15 @@ from pnsight.models import Model
 from pnsight.models.suppression import suppress
 from pnsight.notes import Note
 from pnsight.output.about_answers import FEW_ROWS, people_averaged
+from pnsight.output.per_hundred import PerHundred
 from pnsight.output.report import sections, words
+from pnsight.output.report.counts import arms_and_outcomes, table_one
 from pnsight.output.report.data import Checked, Data, Described, Fitted, Part, Summary
 from pnsight.output.report.date import today
 from pnsight.output.report.proof import prove
 from pnsight.output.report.structure import of_structure
 from pnsight.output.tables_verdict import TablesVerdict
+from pnsight.wording import capitalised
 
 TOP = 10
 """Groups that a ranking lists unless another number is asked for."""
@@ -128,10 +131,15 @@ def summarise(
     doubts = sections.doubts(stage(5), levels)
     gains = sections.gains(stage(6), everyone[0])
     benefit = None if payoffs is None else sections.benefit(asked, Payoffs.of(payoffs), cost or 0.0)
-    structure = of_structure(asked)
+    structure, hundred = of_structure(asked), sections.of_hundred(asked)
     progress(len(STAGES), len(STAGES), "")
     return Summary(
-        title=title or (structure.title if structure else f"Who responds because of {shown.study.treatment}?"),
+        title=title
+        or (
+            structure.title
+            if structure
+            else f"Who responds because of {shown.study.labels.column(shown.study.treatment)}?"
+        ),
         version=__version__,
         made=day.isoformat(),
         quantity=asked.quantity,
@@ -162,7 +170,12 @@ def summarise(
         bounds=(words.BOUNDS_OF_TYPES if structure else words.BOUNDS, *_from_the_experiment(shown, alone)),
         assumed=words.assumed(shown.structure),
         citations=words.CITATIONS,
+        hundred=hundred,
+        first=_first(hundred),
         structure=structure,
+        counts=arms_and_outcomes(shown.study),
+        table_one=table_one(shown.study),
+        events=asked.events,
         usual_care=sections.usual_care(asked, everyone[0]),
         thresholds=sections.thresholds(asked),
         assuming=words.assuming(estimand),
@@ -173,6 +186,14 @@ def summarise(
 def as_plain(summary: Summary) -> dict[str, Any]:
     """The summary as dictionaries and lists: what ``--format json`` writes."""
     return asdict(summary)
+
+
+def _first(hundred: PerHundred | None) -> tuple[str, ...]:
+    """The sentences that a report begins with."""
+    if hundred is None:
+        return ()
+    chance = () if hundred.chance is None else (f"{capitalised(str(hundred.chance))}.",)
+    return (hundred.sentence, *chance)
 
 
 def default_quantity(model: Model) -> str:
@@ -201,6 +222,7 @@ def _data(study: Study) -> Data:
         ignored=study.ignored,
         notes=tuple(map(str, study.notes)),
         withheld="" if study.withheld is None else str(study.withheld.notes[0]),
+        sources={source.table: words.source(source) for source in study.sources},
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pnsight._text import number_of
 from pnsight._version import __version__
 from pnsight.data.noncompliance import KIND as NONCOMPLIANCE
+from pnsight.data.sources import TableSource
 from pnsight.data.structure import Structure
 from pnsight.estimands.estimand import Estimand
 from pnsight.output.wording import share
@@ -91,6 +92,12 @@ def assuming(estimand: Estimand) -> tuple[str, ...]:
     """What was assumed of people in all answers, and how far they may differ from those of the trial."""
     found = [f"Assumed, {name}: {assumption_meaning(name)}." for name in estimand.assume]
     return (*found, *(f"{capitalised(str(note))}." for note in estimand.sensitivity_notes))
+
+
+def source(found: TableSource) -> str:
+    """The file of a table, and its day."""
+    several = f", {number_of(found.files, 'file')}" if found.files > 1 else ""
+    return f"{found.name}{several}, of {found.changed}"
 
 
 def about_threshold(threshold: float) -> str:
