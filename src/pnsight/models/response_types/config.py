@@ -237,9 +237,14 @@ class NumericConfig:
         Reference people that a model keeps.
     error_people : int
         People whose errors are simulated.
-    inflation : float
-        By what their errors are multiplied beyond that: laws that networks learned are smoother than the true one may
-        be, and held-out rows, compared by group of numbers, do not show it. Set on development populations.
+    curve_networks : int
+        Networks of each of the ensembles that show what twice as many rows teach.
+    learning_ratio, log_learning_ratio_sd : float
+        Mean squared error over what twice as many rows took off it, and the standard deviation of its logarithm from
+        population to population. Set on development populations.
+    inflation, log_inflation_sd : float
+        Centre of the prior of the factor by which the errors in simulated studies are multiplied, and the standard
+        deviation of its logarithm: laws that networks learned are smoother than the true one may be.
     """
 
     effort: Effort = Effort(NUMERIC_CAPACITY_GRID, folds=2, networks=8, simulations=8)
@@ -247,7 +252,11 @@ class NumericConfig:
     coding_capacity: Capacity = CODING_CAPACITY
     max_people: int = 100_000
     error_people: int = 2048
+    curve_networks: int = 2
+    learning_ratio: float = 2.8
+    log_learning_ratio_sd: float = 0.4
     inflation: float = 1.5
+    log_inflation_sd: float = 0.5
 
 
 @dataclass(frozen=True)

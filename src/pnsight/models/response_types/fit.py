@@ -39,6 +39,7 @@ from pnsight.models.response_types.law_errors import (
     relative_errors,
     smooth_over_neighbours,
 )
+from pnsight.models.response_types.learning_curve import group_weights, inflation_from_gain, learning_gain
 from pnsight.models.response_types.log_linear import fit_log_linear
 from pnsight.models.response_types.marginalise import Marginaliser
 from pnsight.models.response_types.random_effects import fit_random_effects
@@ -202,7 +203,7 @@ class FitProcedure:
         self.coding = self._choose_coding(folds[0])
         self.inputs = self.study.schema.effect_coding(self.study.profiles, self.coding)
         selected = self._select(folds)
-        fitted = self._fit_random_effects() if selected.no_network else self._fit_networks(selected)
+        fitted = self._fit_random_effects() if selected.no_network else self._fit_networks(selected, folds)
         self.progress(len(self.stages), len(self.stages), self.stages[-1])
         return self._summary(selected, (), fitted), self._reference_people(fitted)
 
@@ -284,12 +285,16 @@ class FitProcedure:
         ]
         return np.asarray(np.sum(found, axis=0) / self.profile_weight)
 
-    def _train(self, sources: Sequence[FloatArray], pairs: Sequence[tuple[int, int]], stage: int) -> list[Layers]:
-        """One network for each pair of a source of counts and a capacity."""
+    def _train(
+        self, sources: Sequence[FloatArray], pairs: Sequence[tuple[int, int]], stage: int | None
+    ) -> list[Layers]:
+        """One network for each pair of a source of counts and a capacity; what is no stage of its own is not told."""
         from pnsight.models.response_types.train_jax import NetworkSpec, train_ensemble  # loads JAX
 
         specs = [NetworkSpec(self.capacities[k], source, int(self.rng.integers(2**31))) for source, k in pairs]
-        progress = subtask(self.progress, stage, len(self.stages), self.stages[stage])
+        progress: Progress = no_progress
+        if stage is not None:
+            progress = subtask(self.progress, stage, len(self.stages), self.stages[stage])
         return train_ensemble(self.inputs, sources, specs, self.structure, progress, self.training)
 
     def _shrink(self, types: FloatArray, counts: FloatArray, prior_rows: float) -> FloatArray:
@@ -297,7 +302,7 @@ class FitProcedure:
 
     # --- all rows ----------------------------------------------------------------------------------------
 
-    def _fit_networks(self, selected: _Selected) -> _Fitted:
+    def _fit_networks(self, selected: _Selected, folds: Sequence[FloatArray] = ()) -> _Fitted:
         """An ensemble of networks, shrunk to the counts, and its errors by simulation."""
         networks = self._train([self.counts], [(0, k) for k in apportion(selected.weights, self.networks)], 2)
 
@@ -308,10 +313,12 @@ class FitProcedure:
         errors_at, decay = partial(_unknown_errors, groups), np.empty(0)
         if self.intervals:
             studies = list(self._simulate(selected))
-            inflation = self._inflation(studies, selected)
+            if self.numeric:
+                inflation = self._inflation_of_numbers(studies, types_at, selected, folds)
+            else:
+                inflation = self._inflation(studies, selected)
             decay = self._decay(studies, selected)
             factor = inflation * self._end_ratio(studies, types_at, selected.prior_rows)
-            factor *= self.config.numeric.inflation if self.numeric else 1.0
             errors_at = partial(self._simulated_errors, studies, types_at, selected.prior_rows, factor)
         return _Fitted(networks, types_at(self.study.profiles), types_at, errors_at, decay, inflation)
 
@@ -473,6 +480,27 @@ class FitProcedure:
             self.structure,
             self.config.intervals,
         )
+
+    def _inflation_of_numbers(
+        self,
+        studies: Sequence[_SimulatedStudy],
+        types_at: Callable[[Codes], FloatArray],
+        selected: _Selected,
+        folds: Sequence[FloatArray],
+    ) -> float:
+        """Inflation factor of the standard errors, from what more rows taught about folds that were held out."""
+        rest = [self.counts - fold for fold in folds]
+        half = [split_counts(counts, 2, self.rng)[0] for counts in rest]
+        capacities = apportion(selected.weights, self.config.numeric.curve_networks)
+        sources = [*half, *rest]
+        networks = self._train(sources, [(source, k) for source in range(len(sources)) for k in capacities], None)
+        ensembles = [networks[start : start + len(capacities)] for start in range(0, len(networks), len(capacities))]
+        types = [mean_probabilities(each, self.inputs) for each in ensembles]
+        learned = learning_gain(types[: len(folds)], types[len(folds) :], folds, self.structure)
+        errors = self._simulated_errors(studies, types_at, selected.prior_rows, 1.0, self._some_profiles())
+        weights = group_weights(self.counts, self.structure)
+        simulated = float(np.square(errors).mean(axis=0) @ weights / weights.sum())
+        return inflation_from_gain(learned, simulated, self.config.numeric)
 
     # --- what is kept ----------------------------------------------------------------------------------
 
