@@ -302,6 +302,33 @@ class Proof:
 
 
 @dataclass(frozen=True)
+class GuidelineItem:
+    """An item of a reporting guideline: its number or section, its topic in our words, and what the analysis says.
+
+    `said` is None where the tables do not show it, so that authors have to fill it in.
+    """
+
+    guideline: str
+    item: str
+    topic: str
+    said: str | None
+
+
+@dataclass(frozen=True)
+class Guidelines:
+    """Items of the guidelines for the report's tables, a paragraph on methods, and what both cite."""
+
+    items: tuple[GuidelineItem, ...] = ()
+    methods: str = ""
+    citations: tuple[str, ...] = ()
+
+    def by_guideline(self) -> tuple[tuple[str, tuple[GuidelineItem, ...]], ...]:
+        """Each guideline with its items, in order."""
+        names = dict.fromkeys(item.guideline for item in self.items)
+        return tuple((name, tuple(item for item in self.items if item.guideline == name)) for name in names)
+
+
+@dataclass(frozen=True)
 class Counts:
     """Rows of a table by arm and outcome: heads of the names and of the numbers, and the rows."""
 
@@ -457,6 +484,7 @@ class Summary:
     thresholds : who would be treated at other thresholds
     assuming : what was assumed beyond that, and how far people may differ from those of the trial
     proof : how the model fares on rows held out, if that was asked for
+    guidelines : what the analysis says to the items of reporting guidelines
     """
 
     title: str
@@ -500,6 +528,7 @@ class Summary:
     thresholds: Thresholds = field(default_factory=lambda: Thresholds(""))
     assuming: tuple[str, ...] = ()
     proof: Proof | None = None
+    guidelines: Guidelines = field(default_factory=Guidelines)
 
     def decision(self, answer: Answer) -> str:
         """The decision on a group that is shown."""

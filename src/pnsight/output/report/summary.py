@@ -29,6 +29,7 @@ from pnsight.output.report import sections, words
 from pnsight.output.report.counts import arms_and_outcomes, table_one
 from pnsight.output.report.data import Checked, Data, Described, Fitted, Part, Summary
 from pnsight.output.report.date import today
+from pnsight.output.report.guidelines import guidelines
 from pnsight.output.report.proof import prove
 from pnsight.output.report.structure import of_structure
 from pnsight.output.tables_verdict import TablesVerdict
@@ -133,7 +134,7 @@ def summarise(
     benefit = None if payoffs is None else sections.benefit(asked, Payoffs.of(payoffs), cost or 0.0)
     structure, hundred = of_structure(asked), sections.of_hundred(asked)
     progress(len(STAGES), len(STAGES), "")
-    return Summary(
+    found = Summary(
         title=title
         or (
             structure.title
@@ -181,6 +182,7 @@ def summarise(
         assuming=words.assuming(estimand),
         proof=prove(shown, estimand.quantity.name, estimand.level, validate, progress) if validate else None,
     )
+    return replace(found, guidelines=guidelines(found))
 
 
 def as_plain(summary: Summary) -> dict[str, Any]:
