@@ -115,7 +115,7 @@ def _bands(summary: Summary) -> str:
 def _contrast(summary: Summary) -> str:
     quantity = find_quantity(summary.quantity)
     whose = f", {summary.population}" if summary.population else ""
-    return f"{quantity.title}: {summary.everyone[0].meaning}{whose}. It is bounded, not estimated as one number."
+    return f"{quantity.title}: {summary.everyone[0].meaning.rstrip('.')}{whose}. It is bounded, not estimated as one number."
 
 
 def _assumptions(summary: Summary) -> str:
@@ -262,7 +262,7 @@ def _methods(summary: Summary) -> str:
     both = summary.data.observational_rows is not None
     names = [covariate.name for covariate in summary.data.covariates]
     sentences = [
-        f"The estimand is {quantity.title}: {headline.meaning}. It was bounded from "
+        f"The estimand is {quantity.title}: {headline.meaning.rstrip('.')}. It was bounded from "
         f"{'a randomised table and an observational one' if both else 'a randomised table'}"
         f"{f', by {join_names(names)}' if names else ''}.",
         "The tables do not identify it; the bounds are the tightest that they allow (Balke and Pearl 1997; Tian and "
