@@ -115,7 +115,8 @@ def _bands(summary: Summary) -> str:
 def _contrast(summary: Summary) -> str:
     quantity = find_quantity(summary.quantity)
     whose = f", {summary.population}" if summary.population else ""
-    return f"{quantity.title}: {summary.everyone[0].meaning.rstrip('.')}{whose}. It is bounded, not estimated as one number."
+    meaning = summary.everyone[0].meaning.rstrip(".")
+    return f"{quantity.title}: {meaning}{whose}. It is bounded, not estimated as one number."
 
 
 def _assumptions(summary: Summary) -> str:
