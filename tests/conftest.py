@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from hypothesis import settings
 
 from postgres_server import find_postgres
 from quick_config import QUICK
+
+os.environ.pop("COLUMNS", None)  # workers of pytest-xdist are given one; what is printed must not depend on them
 
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
 settings.register_profile("quick", settings.get_profile("fixed"), max_examples=10)
