@@ -12,7 +12,7 @@ import pytest
 
 from pnsight._text_table import format_table
 from pnsight.data.schema import OPEN, Covariate, Schema
-from pnsight.errors import LimitError, QueryError, TableError, did_you_mean
+from pnsight.errors import LimitError, QueryError, did_you_mean
 from pnsight.queries.query import encode, split_unescaped, unescape
 from pnsight.web.people import read_table
 from pnsight.web.views.groups import Group
@@ -72,7 +72,7 @@ def test_a_column_of_long_rows_of_digits_is_aligned():
 
 
 def test_words_are_looked_for_among_long_rows_of_spaces():
-    group = Group(("sex = male",), "", None, False, "", None, {}, {})
+    group = Group(("sex = male",), "", None, "", False, "", None, {}, {})
     assert not group.mentions("sex" + " " * LONG + "male y")
     assert group.mentions("male" + " " * LONG + "sex  =   male")
 
@@ -89,5 +89,4 @@ def test_a_table_of_many_columns_is_refused_by_their_number():
 
 def test_a_table_that_is_uneven_throughout_names_its_columns_once():
     table = ",".join(f"c{k}" for k in range(10_000)) + "\n" + "1\n" * 100_000
-    with pytest.raises(TableError, match="100,000 things are wrong"):
-        read_table(table.encode())
+    assert len(read_table(table.encode()).problems) == 100_000

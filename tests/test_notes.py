@@ -740,6 +740,7 @@ SENTENCES = {
     "statement": ({"statement": "Y[high] == mild", "given": None}, "Y[high] == mild"),
     "statement_given": ({"statement": "Y[high] == mild", "given": "X == low"}, "Y[high] == mild, given X == low"),
     "rarer_levels_not_shown": ({"levels": 20}, "20 rarer levels are not shown"),
+    "covariates_not_shown": ({"covariates": 12}, "12 more covariates are not shown"),
     "smaller_groups_not_listed": ({"groups": 4}, "4 smaller ones are not listed"),
     "slack": (
         {"slack": "0.05"},

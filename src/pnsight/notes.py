@@ -92,7 +92,7 @@ def sentences(notes: Sequence[Note], form: wording.Form = "text") -> list[str]:
     notes
         What is to be said.
     form
-        ``"text"`` for terminals, reports and files, ``"page"`` for the explorer.
+        ``"text"`` for terminals and files, ``"page"`` for the explorer and reports, which take no options.
 
     Returns
     -------

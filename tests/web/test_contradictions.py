@@ -54,7 +54,7 @@ def test_a_link_goes_on_with_the_trial_alone(lalonde):
     assert "From the trial alone." in head
     assert "The trial is usable." in head
     assert "contradict" not in head
-    assert "From the experiment alone, and of its people" in page.one("section", id="answer").text
+    assert "From the experiment alone, and of its people" in page.one("ul", class_="notes").text
     (line,) = page.one("table", class_="numbers").one("tbody").every("tr")
     cells = [cell.text for cell in line.every("td")]
     assert (cells[0][:5], cells[1][:5], cells[2:4]) == ("0.078", "0.304", ["722", "–"])

@@ -71,7 +71,8 @@ def test_tables_of_groups_and_of_people_say_what_each_answer_rests_on(ask):
         assert guessed == ("no decision" in row.text)
     people = read(ask("guessing").post("/people", data={"text": "sex\nfemale\nmale\n", "threshold": "0"}).text)
     women, men = people.one("tbody").every("tr")
-    assert (women.one("td", class_="decided").text, "own rows" in women.text) == ("treat", True)
+    assert women.one("td", class_="decided").text.startswith("treat harms at most ")
+    assert "own rows" in women.text
     assert men.one("td", class_="decided").text == "no decisionExtrapolated: nobody like this was seen."
     tally = people.one("p", class_="tally").text
     assert tally == "treat 1 no decision 1"

@@ -9,6 +9,7 @@ from page_text import Element, read
 from pnsight._text import as_records
 from pnsight.decisions import rank
 from pnsight.estimands import Estimand
+from pnsight.wording import sentence
 
 
 def rows(page: Element) -> list[Element]:
@@ -30,7 +31,7 @@ def test_the_groups_are_those_of_rank(client, model, by, end):
     assert cells(page, end) == [float(f"{value:.3f}") for value in getattr(found.answers, by)]
     assert f"{len(found)} groups with the highest {by} bound on PNS" in page.text
     for note in found.notes:
-        assert str(note)[1:] in page.text
+        assert sentence(note.kind, note.values, "page")[1:] in page.text
 
 
 def test_a_group_opens_in_the_explorer(client, model):

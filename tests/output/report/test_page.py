@@ -61,7 +61,7 @@ def test_names_of_columns_and_levels_are_escaped_wherever_they_stand():
     assert "script" not in page.tags
     assert "<script" not in html
     assert EVIL in page.texts  # the title, as text
-    assert any(f"{EVIL} = {EVIL}1" in text.replace("\N{NO-BREAK SPACE}", " ") for text in page.texts)
+    assert f"{EVIL}1" in page.texts  # a level, under its covariate
     assert "{{ 7*7 }}" in html
     assert not any(text.endswith("49") and "=" in text for text in page.texts)
 

@@ -28,6 +28,7 @@ from pnsight.output.report.data import Answer
 from pnsight.output.report.sections import MOST_DOUBTS, MOST_LEVELS
 from pnsight.output.wording import between
 from pnsight.queries.query import encode
+from pnsight.wording import sentence
 
 ENDS = ("lower", "upper", "lower_low", "lower_high", "upper_low", "upper_high")
 
@@ -290,9 +291,9 @@ def test_many_levels_are_cut_to_those_most_people_have():
 
 
 def test_the_best_groups_are_those_that_rank_lists(plug_in):
-    found, ranked = summarise(plug_in).best, rank(plug_in)
+    found, ranked = summarise(plug_in).best, rank(plug_in, 10)
     assert [answer.lower for answer in found.answers] == list(ranked.answers.lower[: len(found.answers)])
-    assert {str(note) for note in ranked.notes} >= set(found.notes)
+    assert {sentence(note.kind, note.values, "page") for note in ranked.notes} >= set(found.notes)
 
 
 def test_progress_names_each_part(plug_in):

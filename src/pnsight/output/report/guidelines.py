@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from pnsight._text import count_text
+from pnsight._text import count_text, number_of
 from pnsight.errors import join_names
 from pnsight.estimands.quantities import find_quantity
 from pnsight.output.report.data import GuidelineItem, Guidelines, Summary
@@ -149,7 +149,7 @@ def _harms(summary: Summary) -> str | None:
 
 
 def _checked(summary: Summary) -> str:
-    return f"The tables were found {summary.check.verdict}. {summary.check.summary}"
+    return f"The tables were found {summary.check.verdict}: see how they were checked, above."
 
 
 def _subgroups(summary: Summary) -> str:
@@ -173,7 +173,9 @@ def _rule(summary: Summary) -> str:
 
 
 def _limits(summary: Summary) -> str:
-    return _sentences(*summary.warnings, *summary.caveats, _checked(summary))
+    said = len(summary.warnings) + len(summary.caveats)
+    above = [f"{number_of(said, 'caveat')} at the head of the report"] if said else []
+    return _sentences(*above, _checked(summary))
 
 
 def _sentences(*parts: str) -> str:

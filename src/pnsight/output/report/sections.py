@@ -125,7 +125,8 @@ class ReportRequest:
         Groups about which the tables contradict each other are marked one by one.
         """
         before = (*self.model.caveats, *self.model.warnings, *said)
-        return tuple(str(note) for note in found if note not in before and note.kind != "answers_contradicted")
+        left = [note for note in found if note not in before and note.kind != "answers_contradicted"]
+        return tuple(sentences(left, "page"))
 
     def decision(self, answer: Answer) -> str:
         """The decision on a group that the report shows."""
