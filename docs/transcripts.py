@@ -3,7 +3,7 @@
 Two kinds of fenced block are run, in the order of the page, in one scratch folder a page:
 
 - ``console``: each line that starts with ``$ `` is a command; the lines below it are replaced by its output, messages
-  included. A command that ends in a backslash goes on in the next line.
+  included but for those on how far it is. A command that ends in a backslash goes on in the next line.
   Below a comment that says so, `NEAR`, numbers may differ by a hundredth: what a network learns depends on the machine
   in its last digits. The page then stays as it is.
 - ``python``: run as a program of its own; a ``text`` block that follows at once is replaced by what it prints.
@@ -29,6 +29,9 @@ _BLOCK = re.compile(
     r"^```python\n(?P<python>.*?)^```\n(?P<shown>\n```text\n.*?^```$)?",
     re.MULTILINE | re.DOTALL,
 )
+_PROGRESS = re.compile(r"[\w ]+: [\d,]+ .*, \d+ s")
+"""A line that says how far a command is: how many there are depends on how fast the machine is."""
+
 _COMMAND = re.compile(r"^\$ (?:.*\\\n)*.*\n", re.MULTILINE)
 
 
@@ -70,4 +73,5 @@ def _run(command: list[str], page: Path, folder: str, may_fail: bool) -> str:
     )
     if "Traceback (most recent call last)" in done.stdout or (done.returncode and not may_fail):
         raise SystemExit(f"{page.name}: this example fails:\n{command[-1]}\n{done.stdout}")
-    return "".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines())
+    lines = (line.rstrip() for line in done.stdout.splitlines())
+    return "".join(f"{line}\n" for line in lines if not _PROGRESS.fullmatch(line))
