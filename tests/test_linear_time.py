@@ -12,7 +12,7 @@ import pytest
 
 from pnsight._text_table import format_table
 from pnsight.data.schema import OPEN, Covariate, Schema
-from pnsight.errors import LimitError, QueryError, did_you_mean
+from pnsight.errors import LimitError, QueryError, TableError, did_you_mean
 from pnsight.queries.query import encode, split_unescaped, unescape
 from pnsight.web.people import read_table
 from pnsight.web.views.groups import Group
@@ -89,4 +89,10 @@ def test_a_table_of_many_columns_is_refused_by_their_number():
 
 def test_a_table_that_is_uneven_throughout_names_its_columns_once():
     table = ",".join(f"c{k}" for k in range(10_000)) + "\n" + "1\n" * 100_000
+    with pytest.raises(TableError, match=r"501 or more rows are too short; row 1 .* has 1 value for 10000 columns: c0"):
+        read_table(table.encode())
+
+
+def test_rows_that_are_uneven_are_flagged_while_that_is_cheap():
+    table = ",".join(f"c{k}" for k in range(10)) + "\n" + "1\n" * 100_000
     assert len(read_table(table.encode()).problems) == 100_000

@@ -164,7 +164,7 @@ def test_a_table_in_latin_1_with_semicolons_is_read_and_said_to_be(client):
 def test_a_decision_to_treat_says_how_many_are_harmed_at_most(client, model):
     page = read(upload(client, "sex\nmale\n", "/people/result", threshold="0").text)
     harm = model.bounds("sex=male", "harm").upper[0]
-    assert shown(page)[0][0] == f"treatharms at most {100 * harm:.0f} of 100"
+    assert shown(page)[0][0] == f"treat harms at most {100 * harm:.0f} of 100"
 
 
 def test_a_long_value_is_told_by_its_length(client):

@@ -172,6 +172,11 @@ def _columns(header: list[str], rows: Any) -> Table:
         if len(row) != len(header):
             place = _place(len(people) + 1, begins)
             uneven[len(people)] = f"{place} has {number_of(len(row), 'value')} for {expected}"
+        if (len(people) + 1) * len(
+            header
+        ) > MOST_BYTES:  # more values than bytes: rows are short, and filling them is dear
+            first = next(iter(uneven.values()))
+            raise TableError(f"{len(uneven):,} or more rows are too short; {first} Give every row all values.")
         people.append([*row, *[""] * (len(header) - len(row))])
         lines.append(begins)
         if len(people) > MOST_ROWS:
