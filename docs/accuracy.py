@@ -14,13 +14,22 @@ from pnsight_experiments import (
     decision_tables,
     figures,
     interval_coverage,
+    numeric_accuracy,
+    policy_values,
     response_type_tables,
+    second_opinion,
     structure_accuracy,
     summary,
+    validate_oracle,
 )
+from pnsight_experiments.resumable import read
 
 SMALL_STUDIES = "interval_coverage.csv"
 STRUCTURES = "structure_accuracy.csv"
+NUMBERS = "numeric_accuracy.csv"
+OPINIONS = "second_opinion.csv"
+POLICIES = "policy_values.csv"
+VALIDATION = "validate_oracle.csv"
 FLOOR_POPULATION = "interaction:101"
 FLOOR_FIGURE = "error-by-budget.svg"
 
@@ -40,8 +49,12 @@ def page() -> str:
         _small_studies(),
         _promised(),
         _structures(),
+        _numbers(),
+        _opinions(),
+        _validation(),
         _agreement(rows),
         _acting(decided),
+        _policies(),
     ]
     return "\n".join(part for part in parts if part)
 
@@ -197,7 +210,7 @@ random populations (seeds 1 to 3). Seeds 61 to 75 had never been fitted before, 
 
 
 def _small_studies() -> str:
-    rows = interval_coverage.read(RESULTS / SMALL_STUDIES)
+    rows = read(RESULTS / SMALL_STUDIES)
     if not rows:
         return ""
     return f"""## Small and unequal studies
@@ -212,8 +225,8 @@ tells apart it moved by more than 1.645 of them. Settings were chosen on seeds 3
 211 on, had not been looked at then, but for the first sample of each cell: its share of wrong decisions was a reason to
 ask for a margin where others taught an answer, and how large that is was set on seeds 331 and 332.
 
-{command("python -m pnsight_experiments.interval_coverage --seeds 211-220 --out experiments/results/" + SMALL_STUDIES)}
-{command("python -m pnsight_experiments.interval_coverage --show --out experiments/results/" + SMALL_STUDIES)}
+{command(_sweep("interval_coverage", SMALL_STUDIES, "--seeds 211-220"))}
+{command(_sweep("interval_coverage", SMALL_STUDIES, "--show"))}
 
 {markdown(interval_coverage.table_columns(rows))}
 """
@@ -246,7 +259,7 @@ def _promised() -> str:
 
 
 def _structures() -> str:
-    rows = interval_coverage.read(RESULTS / STRUCTURES)
+    rows = read(RESULTS / STRUCTURES)
     if not rows:
         return ""
     return f"""## More arms, grades, times, and noncompliance
@@ -267,11 +280,95 @@ errors of several outcomes add up in an end. Errors of ends are taken to be a fi
 populations with seeds 1 to 4 of the first three kinds. Coverage differs by several per cent from sample to sample; read
 intervals with care where the table shows that they hold fewer than nine in ten of the true ends.
 
-{command("python -m pnsight_experiments.structure_accuracy --seeds 101-105 --out experiments/results/" + STRUCTURES)}
-{command("python -m pnsight_experiments.structure_accuracy --show --out experiments/results/" + STRUCTURES)}
+{command(_sweep("structure_accuracy", STRUCTURES, "--seeds 101-105"))}
+{command(_sweep("structure_accuracy", STRUCTURES, "--show"))}
 
 {markdown(structure_accuracy.table_columns(rows))}
 """
+
+
+def _numbers() -> str:
+    rows = read(RESULTS / NUMBERS)
+    if not rows:
+        return ""
+    return f"""## Numbers as numbers
+
+Random populations with six numbers and four yes/no covariates (see [Populations](populations.md)), with
+{int(rows[0]["rows"]):,} rows per table and seeds that nothing was chosen on. `numeric` is the default model, `bands4`
+and `bands10` the same model where each number was cut into so many bands of equally many rows; `lightgbm` and `bart`
+estimate each share by itself and are brought to the nearest law that is possible. Errors are means over both ends of
+the bounds on the PNS: of 400 single people, and of 60 ranges of one or two numbers. Coverage is the share of true ends
+inside their nominal 90% interval. Seconds are of the processor.
+
+{command(_sweep("numeric_accuracy", NUMBERS, "--seeds 101-101 --methods numeric,bands4,bands10,lightgbm,bart"))}
+{command(_sweep("numeric_accuracy", NUMBERS, "--show"))}
+
+{markdown(numeric_accuracy.table_columns(rows))}
+"""
+
+
+def _opinions() -> str:
+    rows = read(RESULTS / OPINIONS)
+    if not rows:
+        return ""
+    return f"""## A second opinion on models that are too small
+
+Everyone's refined PNS in simulated studies of {int(rows[0]["rows"]):,} rows a table, by models that are too small on
+purpose: a network of one index of the covariates, two units and 100 steps, and none at all. Coverage is how often both
+ends of the true refined bounds are within the 90% interval, of the model and of the
+[second opinion](second-opinion.md). The last columns say how often the two are found to differ.
+
+{command(_sweep("second_opinion", OPINIONS, "--studies 200"))}
+{command(_sweep("second_opinion", OPINIONS, "--show"))}
+
+{markdown(second_opinion.table_columns(rows))}
+"""
+
+
+def _validation() -> str:
+    rows = read(RESULTS / VALIDATION)
+    if not rows:
+        return ""
+    return f"""## What held-out rows say, and what is true
+
+`pnsight validate` estimates the error of bounds and the coverage of intervals from rows that a model has not seen
+([Validation](validation.md)). Here the truth is known: {int(rows[0]["rows"]):,} rows per table, three quarters of them
+for the fit, groups with many held-out rows, means over the splits. Errors are root mean squares; those from held-out
+rows have the noise of these rows removed. Seconds are of the processor.
+
+{command(_sweep("validate_oracle", VALIDATION, "--splits 5"))}
+{command(_sweep("validate_oracle", VALIDATION, "--show"))}
+
+{markdown(validate_oracle.table_columns(rows))}
+"""
+
+
+def _policies() -> str:
+    rows = read(RESULTS / POLICIES)
+    if not rows:
+        return ""
+    return f"""## Values of policies
+
+What `pnsight policies` says ([Policies](policies.md)) beside the truth, in studies that nothing was chosen on, with
+{int(rows[0]["rows"]):,} rows per table. `best` is the value of the best rule of its kind, `learned` what the rule that
+the model learned is truly worth, and `said` what the model says that it is worth; `error` is the mean absolute
+difference of the last two. Then how often the 90% interval holds the value of the learned rule, that of the best one,
+and the gain over usual care.
+
+{command(_sweep("policy_values", POLICIES, "--studies 5"))}
+{command(_sweep("policy_values", POLICIES, "--show"))}
+
+{markdown(policy_values.table_columns(rows))}
+
+Of the rules that go by covariates, or by covariates and choice:
+
+{markdown(policy_values.claims(rows))}
+"""
+
+
+def _sweep(module: str, file: str, options: str) -> str:
+    """The command of a resumable sweep whose lines are kept in a file of the results."""
+    return f"python -m pnsight_experiments.{module} --out experiments/results/{file} {options}"
 
 
 def _agreement(rows: Sequence[summary.Row]) -> str:

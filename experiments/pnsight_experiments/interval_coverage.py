@@ -13,7 +13,6 @@ tables of what is there.
 from __future__ import annotations
 
 import argparse
-import csv
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -26,6 +25,7 @@ from pnsight._text_table import format_table
 from pnsight.data.structure import EXPERIMENTAL
 from pnsight.estimands.estimand import Estimand
 from pnsight.queries import lattice
+from pnsight_experiments.resumable import append, read
 from pnsight_experiments.scores import Truth, truth
 
 SIZES = ("150/300", "200/2000", "500/2000", "500/20000", "2000/50000", "2000/200000", "20000/20000")
@@ -166,24 +166,6 @@ def trial_shift(model: pnsight.ResponseTypeModel) -> dict[str, float]:
         "trial_shift": float(everyone),
         "trial_shift_groups": float((groups > TENTH).mean()) if groups.size else 0.0,
     }
-
-
-def read(out: Path) -> list[dict[str, str]]:
-    """Lines that are there."""
-    if not out.exists():
-        return []
-    with out.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-def append(out: Path, row: dict[str, Any]) -> None:
-    """Add one line."""
-    new = not out.exists()
-    with out.open("a", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(row))
-        if new:
-            writer.writeheader()
-        writer.writerow(row)
 
 
 def tables(rows: list[dict[str, str]]) -> str:

@@ -36,7 +36,7 @@ from pnsight.data.two_by_two import TWO_BY_TWO
 from pnsight.estimands.estimand import Estimand
 from pnsight.models.response_types.shrinkage import types_of_law
 from pnsight.simulation.numeric_populations import INDICATORS, NUMBERS, NUMERIC_KINDS, numeric_population
-from pnsight_experiments.interval_coverage import append, read
+from pnsight_experiments.resumable import append, read
 
 METHODS = ("numeric", "bands4", "bands10", "lightgbm", "bart")
 PEOPLE, RANGES = 400, 60

@@ -29,7 +29,8 @@ from pnsight.data.schema import OPEN
 from pnsight.estimands.linear_program import ResponseTypeLP
 from pnsight.queries.bound_table import BoundTable
 from pnsight.simulation import TRIAL_KINDS, Population, random_population, random_trial
-from pnsight_experiments.interval_coverage import append, coverage, read
+from pnsight_experiments.interval_coverage import coverage
+from pnsight_experiments.resumable import append, read
 from pnsight_experiments.scores import Truth
 
 Options = Mapping[str, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pnsight_experiments import numeric_accuracy
-from pnsight_experiments.interval_coverage import append, read
+from pnsight_experiments.resumable import append, read
 from quick_config import QUICK
 
 

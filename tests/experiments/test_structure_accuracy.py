@@ -11,7 +11,7 @@ import pytest
 from pnsight.queries.bound_table import BoundTable
 from pnsight.simulation import TRIAL_KINDS, random_trial
 from pnsight_experiments import structure_accuracy
-from pnsight_experiments.interval_coverage import read
+from pnsight_experiments.resumable import read
 from pnsight_experiments.structure_accuracy import QUESTIONS, crossed, measure, seeds, settings, table_columns
 from quick_config import QUICK
 
