@@ -23,10 +23,10 @@ _SECONDS = 10.0
 @contextmanager
 def bar(title: str) -> Iterator[progress.Progress]:
     """A callback that draws a bar with a note and the time gone."""
-    console = Console(file=sys.stderr)
-    if not console.is_terminal:  # a bar that is switched off still ends its line, in some versions of rich
+    if not sys.stderr.isatty():  # rich would draw for FORCE_COLOR too, which kernels of notebooks set
         yield progress_lines(title, _of_all, say)
         return
+    console = Console(file=sys.stderr)
     columns = (TextColumn(title), BarColumn(), TextColumn("{task.completed:.0f}/{task.total:.0f}"))
     with Progress(
         *columns, TimeElapsedColumn(), TextColumn("{task.fields[note]}"), console=console, transient=True
@@ -42,11 +42,10 @@ def bar(title: str) -> Iterator[progress.Progress]:
 @contextmanager
 def counter(title: str) -> Iterator[progress.Progress]:
     """A callback that shows how much is done where nobody knows how much there is."""
-    console = Console(file=sys.stderr)
-    if not console.is_terminal:
+    if not sys.stderr.isatty():
         yield progress_lines(title, _so_far, say)
         return
-    with console.status(title) as status:
+    with Console(file=sys.stderr).status(title) as status:
 
         def report(done: int, total: int, note: str) -> None:
             status.update(f"{title}: {_so_far(done, total, note)}")
