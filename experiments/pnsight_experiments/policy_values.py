@@ -56,10 +56,11 @@ def measure(name: str, rows: int, seed: int) -> list[dict[str, Any]]:
 
 
 def table_columns(rows: Sequence[Mapping[str, str]]) -> dict[str, list[str]]:
-    """By population and policy: the best value and the mean of what was learned, error, and coverage of intervals."""
+    """By population and policy, and over all: means of what is true and said, error, and coverage of intervals."""
     columns: dict[str, list[str]] = {}
-    for name, policy in dict.fromkeys((row["population"], row["policy"]) for row in rows):
-        some = [row for row in rows if (row["population"], row["policy"]) == (name, policy)]
+    places = dict.fromkeys((row["population"], row["policy"]) for row in rows)
+    for name, policy in [*places, ("all", "all")] if rows else []:
+        some = [row for row in rows if (name, policy) in ((row["population"], row["policy"]), ("all", "all"))]
         for column, text in _line(name, policy, some).items():
             columns.setdefault(column, []).append(text)
     return columns

@@ -34,9 +34,10 @@ def test_a_file_that_is_not_there_has_no_lines(tmp_path):
 def test_policies_are_summarised_by_population_and_policy():
     rows = [_policy("covariates"), _policy("covariates", value=0.55, low=0.52, high=0.56)]
     found = policy_values.table_columns(rows)
-    assert found["error"] == ["0.0200"]
-    assert found["holds the rule's"] == ["1 of 2"]
-    assert found["holds the best"] == ["1 of 2"]
+    assert found["policy"] == ["covariates", "all"]
+    assert found["error"] == ["0.0200", "0.0200"]
+    assert found["holds the rule's"] == ["1 of 2", "1 of 2"]
+    assert found["holds the best"] == ["1 of 2", "1 of 2"]
 
 
 def test_claims_count_learned_rules_alone_and_those_that_are_worse():
