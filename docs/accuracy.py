@@ -196,8 +196,8 @@ table; the catalog's populations with seeds 1 to 5 and 61 to 75, random populati
 
 These rows, and those of the sections above and below, were measured with the model as it was before its intervals
 came in closed form and before a group's own rows were set against what the model learned; they have not been run
-again. Networks and their choice are the same at this size. The intervals of the model as it is are in the next
-section.
+again. Networks and their choice are the same at this size. The intervals of the model as it is, at this size too, are
+in the next section.
 
 In direct-positive everybody has the same PNS, so a sample covers all queries or none: its coverage is a share of fits,
 not of queries. The way the variance was computed came from other samples of the catalog (seeds 11 to 16) and other
@@ -213,7 +213,7 @@ def _small_studies() -> str:
     rows = read(RESULTS / SMALL_STUDIES)
     if not rows:
         return ""
-    return f"""## Small and unequal studies
+    return f"""## Small, unequal and large studies
 
 Rows of the trial and of the registry. Coverage of nominal 90% intervals, mean of both ends, over all 1,024 exact
 queries and over 6,000 drawn from all, with the standard error over samples; mean widths and errors; and the share of

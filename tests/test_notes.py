@@ -159,6 +159,11 @@ SENTENCES = {
         "nearly every row of the observational table differs from all others: about 500,000 of its 2,000,000 rows "
         "(25%) were drawn, always the same ones, and the rest is not used",
     ),
+    "groups_sampled": (
+        {"table": "observational", "drawn": 500_000, "of": 50_000_000, "groups": 4_000_000},
+        "the observational table has 4,000,000 distinct profiles or more: about 500,000 of its 50,000,000 rows (1%) "
+        "were drawn, always the same ones, and the rest is not used",
+    ),
     "averaged_near": (
         {"widths": [{"covariate": "age", "within": 1.5}]},
         "a number with other covariates left open is averaged over people near it, as if they had it: age within 1.5 "

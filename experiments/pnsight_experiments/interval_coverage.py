@@ -28,7 +28,16 @@ from pnsight.queries import lattice
 from pnsight_experiments.resumable import append, read
 from pnsight_experiments.scores import Truth, truth
 
-SIZES = ("150/300", "200/2000", "500/2000", "500/20000", "2000/50000", "2000/200000", "20000/20000")
+SIZES = (
+    "150/300",
+    "200/2000",
+    "500/2000",
+    "500/20000",
+    "2000/50000",
+    "2000/200000",
+    "20000/20000",
+    "200000/200000",
+)
 """Rows of the trial and of the registry."""
 
 CATALOG = ("confounder", "covariate", "direct", "direct-positive", "mediator")

@@ -71,3 +71,14 @@ def test_all_rows_are_counted_where_they_are_not_too_many_or_many_are_alike(engi
 @pytest.mark.parametrize("engine", ["SQL table", "Ibis"])
 def test_engines_without_a_hash_count_all_rows(engine, request, tmp_path):
     assert table(engine, request, tmp_path / "people").sampled(KEYS, MOST) is None
+
+
+@pytest.mark.parametrize("engine", BY_VALUE)
+def test_rows_that_are_alike_are_drawn_together_if_asked_for(engine, request, tmp_path):
+    ages = [float(i % 400) for i in range(ROWS)]
+    found = table(engine, request, tmp_path / "people", {**PEOPLE, "age": ages})
+    drawn, rows = found.sampled(("age",), MOST, alike=True)
+    kept = drawn.group_by(GroupBy(("age",)), lambda share: None)
+    assert rows == ROWS
+    assert set(kept.rows) == {5}
+    assert abs(len(kept.rows) - 100) < 4 * np.sqrt(100)

@@ -126,10 +126,18 @@ def _table_sampled(table: str, drawn: float, of: float) -> str:
     )
 
 
+def _groups_sampled(table: str, drawn: float, of: float, groups: float) -> str:
+    return (
+        f"the {table} table has {count_text(groups)} distinct profiles or more: about {count_text(drawn)} of its "
+        f"{count_text(of)} rows ({percent(drawn / of)}) were drawn, always the same ones, and the rest is not used"
+    )
+
+
 STUDIES: dict[str, Any] = {
     "sites_added": _sites_added,
     "withheld_at_sites": _withheld_at_sites,
     "table_sampled": _table_sampled,
+    "groups_sampled": _groups_sampled,
     "numbers_drawn": _numbers_drawn,
     "numeric_covariates": _numeric_covariates,
     "outcomes_kept": _outcomes_kept,

@@ -228,7 +228,7 @@ class Engine(Protocol):
             Every distinct combination of the keys, at most `MAX_GROUPS` of them.
         """
 
-    def sampled(self, keys: Sequence[str], most: int) -> tuple[Engine, int] | None:
+    def sampled(self, keys: Sequence[str], most: int, alike: bool = False) -> tuple[Engine, int] | None:
         """Draw rows of a table in which nearly every row differs from all others, where it has too many of them.
 
         Parameters
@@ -237,12 +237,15 @@ class Engine(Protocol):
             Columns that tell rows apart.
         most
             About how many rows to draw at most.
+        alike
+            Whether to draw also where many rows are alike; an engine with a hash draws those of equal keys together.
 
         Returns
         -------
         tuple or None
             The table of the rows drawn, always the same ones, and how many rows there are in all. None where there are
-            no more than `most`, where many rows are alike, so that counting them is better, or where the engine cannot.
+            no more than `most`, where the engine cannot, or where many rows are alike, so that counting them is better,
+            unless `alike`.
         """
 
     def columns(self) -> dict[str, list[Any]]:

@@ -206,7 +206,11 @@ class GroupedTable:
 
 
 def count_table(
-    table: Engine, roles: ColumnRoles, edges: Mapping[str, tuple[float, ...]], report: ReportShare
+    table: Engine,
+    roles: ColumnRoles,
+    edges: Mapping[str, tuple[float, ...]],
+    report: ReportShare,
+    most_groups: int = MAX_GROUPS,
 ) -> GroupedTable:
     """Group a table by all columns that have a role, and label its groups.
 
@@ -220,6 +224,8 @@ def count_table(
         By covariate, the edges of its bands.
     report
         Called with the share of the table that has been read.
+    most_groups
+        Groups at which counting is given up.
 
     Returns
     -------
@@ -231,12 +237,12 @@ def count_table(
     TableError
         If no row counts.
     LimitError
-        If there are `MAX_GROUPS` groups or more.
+        If there are `most_groups` groups or more.
     """
     role = table.role
     keys = [*roles.covariates, *roles.shown_columns(role), *roles.design_columns(role)]
     groups = table.group_by(GroupBy(keys, edges, roles.weight[role]), report)
-    if len(groups.rows) >= MAX_GROUPS:
+    if len(groups.rows) >= most_groups:
         raise _too_many_groups(role, groups)
     numbers, cluster = (roles.survey_weight[role], roles.assignment_of(role)), roles.cluster[role]
     survey_weight, assignment = (None if name is None else groups.values[name].astype(np.float64) for name in numbers)
@@ -328,7 +334,7 @@ def _too_many_groups(role: str, groups: GroupByResult) -> LimitError:
     by_levels = sorted(levels, key=lambda name: levels[name], reverse=True)
     named = join_names([f"{name} ({levels[name]:,})" for name in by_levels[:3]])
     return LimitError(
-        f"the {role} table has {MAX_GROUPS:,} distinct profiles or more; the columns with most levels are {named}. "
-        "Leave columns out with --exclude (exclude=), cut numbers into bands with --bands (bands=), or round "
+        f"the {role} table has {len(groups.rows):,} distinct profiles or more; the columns with most levels are "
+        f"{named}. Leave columns out with --exclude (exclude=), cut numbers into bands with --bands (bands=), or round "
         "weights and probabilities."
     )

@@ -186,12 +186,13 @@ class NarwhalsEngine:
         above = [(column >= edge).cast(nw.Int64) for edge in grouping.edges[name][1:-1]]
         return nw.when(column.is_null()).then(nw.lit(-1)).otherwise(reduce(add, above, nw.lit(0)))
 
-    def sampled(self, keys: Sequence[str], most: int) -> tuple[NarwhalsEngine, int] | None:
+    def sampled(self, keys: Sequence[str], most: int, alike: bool = False) -> tuple[NarwhalsEngine, int] | None:
         """Draw rows where there are too many; of Ibis' tables all rows are counted."""
         columns = [self._column(name) for name in keys]
-        first = self._fetch(self.frame.select(*columns).head(PEEKED_ROWS))
-        if not nearly_all_differ(first.values(), most):
-            return None
+        if not alike:
+            first = self._fetch(self.frame.select(*columns).head(PEEKED_ROWS))
+            if not nearly_all_differ(first.values(), most):
+                return None
         rows = int(self._fetch(self.frame.select(nw.len().alias("rows")))["rows"][0])
         drawn = None if rows <= most else self._draw(columns, most, rows)
         return None if drawn is None else (replace(self, frame=drawn), rows)

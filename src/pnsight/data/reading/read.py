@@ -16,8 +16,9 @@ from pnsight.data.reading.count_missing import count_missing_outcomes
 from pnsight.data.reading.count_profiles import check_exact_counts, count_profiles
 from pnsight.data.reading.declared import Declared, EventIs, MissingOutcome, declare
 from pnsight.data.reading.engine import Engine
-from pnsight.data.reading.grouped_table import GroupedTable, count_table, keep_raw_labels, weights_as_people
+from pnsight.data.reading.grouped_table import GroupedTable, keep_raw_labels, weights_as_people
 from pnsight.data.reading.levels import MISSING_CHOICES, Missing, handle_missing, set_levels
+from pnsight.data.reading.long_tables import MOST_ROWS, count_or_draw, draw_where_rows_differ
 from pnsight.data.reading.numeric_columns import prepare_numbers
 from pnsight.data.reading.numeric_covariates import (
     AUTO,
@@ -35,9 +36,6 @@ from pnsight.data.structure import DROP, Structure
 from pnsight.data.study import Study
 from pnsight.errors import TableError, join_names
 from pnsight.notes import Note
-
-MOST_ROWS = 500_000
-"""Rows of each table that are drawn where nearly every row differs from all others."""
 
 
 def read_study(
@@ -169,8 +167,8 @@ def read_study(
     wanted = validate_numeric(numeric, roles.covariates, asked)
     tables, edges, whole = prepare_numbers(opened, roles, asked, declared.horizons)
     keys = [name for name in roles.covariates if name not in edges]
-    drawn, sampling = _bounded(tables, keys, most_rows)
-    grouped = _group_tables(drawn, roles, edges, progress)
+    drawn, sampling = draw_where_rows_differ(tables, keys, most_rows)
+    grouped, drawing = _group_tables(drawn, roles, edges, most_rows, progress)
     if weight_is_people:
         grouped = [weights_as_people(table) for table in grouped]
     codes = RowCodes.of(grouped, roles, declared)
@@ -193,6 +191,7 @@ def read_study(
         notes=(
             *roles.notes,
             *sampling,
+            *drawing,
             *_coding_notes(grouped, roles, declared),
             *_kept_notes(complete, codes),
             *_notes(named, asked),
@@ -268,25 +267,17 @@ def _open_tables(sources: Mapping[str, Table | None], assignment: str | None, as
     return [open_table(source, role) for role, source in sources.items() if source is not None]
 
 
-def _bounded(tables: Sequence[Engine], keys: Sequence[str], most: int) -> tuple[list[Engine], list[Note]]:
-    """The tables, or a bounded number of their rows where they have too many to count, and what to say of that."""
-    if most < 1:
-        raise TableError(f"most_rows is {most}; expected a number of rows, at least 1.")
-    found: list[Engine] = []
-    notes = []
-    for table in tables:
-        sampled = table.sampled(keys, most) if keys else None
-        found.append(table if sampled is None else sampled[0])
-        if sampled is not None:
-            notes.append(Note("table_sampled", {"table": table.role, "drawn": min(most, sampled[1]), "of": sampled[1]}))
-    return found, notes
-
-
 def _group_tables(
-    tables: Sequence[Engine], roles: ColumnRoles, edges: Mapping[str, tuple[float, ...]], progress: Progress
-) -> list[GroupedTable]:
+    tables: Sequence[Engine],
+    roles: ColumnRoles,
+    edges: Mapping[str, tuple[float, ...]],
+    most_rows: int,
+    progress: Progress,
+) -> tuple[list[GroupedTable], list[Note]]:
     """Group each table by all columns that have a role, reporting progress in hundredths of a table."""
-    grouped, total = [], 100 * len(tables)
+    grouped: list[GroupedTable] = []
+    notes: list[Note] = []
+    total = 100 * len(tables)
     for k, table in enumerate(tables):
         note, start = f"counting the {table.role} table", 100 * k
 
@@ -294,9 +285,11 @@ def _group_tables(
             progress(start + int(100 * share), total, note)
 
         report(0)
-        grouped.append(count_table(table, roles, edges, report))
+        counted, drawing = count_or_draw(table, roles, edges, most_rows, report)
+        grouped.append(counted)
+        notes += drawing
         report(1)
-    return keep_raw_labels(grouped)
+    return keep_raw_labels(grouped), notes
 
 
 def _coding_notes(tables: Sequence[GroupedTable], roles: ColumnRoles, declared: Declared) -> Iterator[Note]:

@@ -223,14 +223,15 @@ class SqlEngine:
         band: ColumnElement[Any] = case((number.is_(None), -1), else_=reduce(add, above, _sqlalchemy().literal(0)))
         return band
 
-    def sampled(self, keys: Sequence[str], most: int) -> tuple[SqlEngine, int] | None:
+    def sampled(self, keys: Sequence[str], most: int, alike: bool = False) -> tuple[SqlEngine, int] | None:
         """Draw rows by a hash of their values; of a database that has none, such as SQLite, all rows are counted."""
         if self.engine.dialect.name not in _WITH_MD5:
             return None
         sa, chosen = _sqlalchemy(), [self.source.c[name] for name in keys]
-        first = self._fetch(sa.select(*chosen).limit(PEEKED_ROWS))
-        if not nearly_all_differ(list(zip(*first, strict=True)), most):
-            return None
+        if not alike:
+            first = self._fetch(sa.select(*chosen).limit(PEEKED_ROWS))
+            if not nearly_all_differ(list(zip(*first, strict=True)), most):
+                return None
         ((rows,),) = self._fetch(sa.select(sa.func.count()).select_from(self.source))
         if rows <= most:
             return None
