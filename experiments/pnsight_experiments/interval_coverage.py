@@ -198,6 +198,16 @@ def table_columns(rows: list[dict[str, str]]) -> dict[str, list[str]]:
     return columns
 
 
+def cells_with_wrong_decisions(rows: list[dict[str, str]], share: float) -> list[str]:
+    """Sizes and kinds of population in which the truth contradicts more than that share of the cautious decisions."""
+    counts: dict[str, tuple[int, int]] = {}
+    for row in rows:
+        cell = f"{row['population'].split(':')[0]} with {row['size']} rows"
+        decided, wrong = counts.get(cell, (0, 0))
+        counts[cell] = decided + int(row["decided"]), wrong + int(row["wrong"])
+    return [cell for cell, (decided, wrong) in counts.items() if wrong > share * decided]
+
+
 def _line(size: str, kind: str, rows: list[dict[str, str]]) -> dict[str, str]:
     def mean(name: str) -> float:
         values = np.array([float(row[name] or "nan") for row in rows])

@@ -11,6 +11,7 @@ import pnsight
 from pnsight.data.law import Law
 from pnsight_experiments.interval_coverage import (
     asked,
+    cells_with_wrong_decisions,
     coverage,
     decisions,
     large_groups,
@@ -82,3 +83,14 @@ def test_the_table_has_a_line_for_each_cell_each_size_and_all(model, known):
     assert table["population"] == ["mediator", "tree", "all", "all"]
     assert table["samples"] == ["1", "1", "2", "2"]
     assert np.isfinite(float(table["exact width"][0]))
+
+
+def test_cells_in_which_decisions_are_often_wrong_are_named():
+    line = {"size": "150/300", "decided": "500", "wrong": "0"}
+    rows = [
+        {**line, "population": "tree:1", "wrong": "1"},
+        {**line, "population": "tree:2"},
+        {**line, "population": "mediator", "wrong": "1"},
+        {**line, "population": "direct", "decided": "0"},
+    ]
+    assert cells_with_wrong_decisions(rows, 0.001) == ["mediator with 150/300 rows"]
