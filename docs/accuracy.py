@@ -338,7 +338,8 @@ def _validation() -> str:
 `pnsight validate` estimates the error of bounds and the coverage of intervals from rows that a model has not seen
 ([Validation](validation.md)). Here the truth is known: {int(rows[0]["rows"]):,} rows per table, three quarters of them
 for the fit, groups with many held-out rows, means over the splits. Errors are root mean squares; those from held-out
-rows have the noise of these rows removed. Seconds are of the processor.
+rows have the noise of these rows removed, and are followed by the interval that `validate` gives, from how the splits
+differ. Seconds are of the processor.
 
 {command(_sweep("validate_oracle", VALIDATION, "--splits 5"))}
 {command(_sweep("validate_oracle", VALIDATION, "--show"))}

@@ -19,7 +19,14 @@ import numpy as np
 
 import pnsight
 from pnsight._text_table import format_table
-from pnsight.decisions.validation import hold_out, measure_split, summarise_splits, supported_groups
+from pnsight.decisions.validation import (
+    error_of_bounds,
+    hold_out,
+    mean_square,
+    measure_split,
+    summarise_splits,
+    supported_groups,
+)
 from pnsight.estimands import Estimand
 from pnsight.queries.query import encode
 from pnsight_experiments.resumable import append, read
@@ -51,8 +58,8 @@ def measure(name: str, rows: int, split: int) -> dict[str, Any]:
         "population": name,
         "rows": rows,
         "split": split,
-        "error": said["error of bounds"],
-        "true_error": float(np.sqrt((away**2).mean())),
+        "square": mean_square(found.ends),
+        "true_square": float((away**2).mean()),
         "expected_error": said["error that the model expects"],
         "coverage": said["coverage of intervals"],
         "true_coverage": float(np.mean(covered)),
@@ -70,8 +77,8 @@ def table_columns(rows: Sequence[Mapping[str, str]]) -> dict[str, list[str]]:
         line = {
             "population": name,
             "splits": str(len(some)),
-            "error, held-out rows": f"{mean['error']:.4f}",
-            "error, true": f"{mean['true_error']:.4f}",
+            "error, held-out rows": _error_and_interval([float(row["square"]) for row in some], name != "all"),
+            "error, true": f"{np.sqrt(mean['true_square']):.4f}",
             "error that the model expects": f"{mean['expected_error']:.4f}",
             "coverage, held-out rows": f"{mean['coverage']:.1%}",
             "coverage, true": f"{mean['true_coverage']:.1%}",
@@ -80,6 +87,12 @@ def table_columns(rows: Sequence[Mapping[str, str]]) -> dict[str, list[str]]:
         for column, text in line.items():
             columns.setdefault(column, []).append(text)
     return columns
+
+
+def _error_and_interval(squares: Sequence[float], one_study: bool) -> str:
+    """As `pnsight validate` puts them together over the splits of a study."""
+    value, low, high = error_of_bounds(squares, LEVEL)
+    return f"{value:.4f}" if np.isnan(low) or not one_study else f"{value:.4f} ({low:.4f}-{high:.4f})"
 
 
 def main() -> None:

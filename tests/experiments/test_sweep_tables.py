@@ -53,14 +53,21 @@ def test_claims_count_learned_rules_alone_and_those_that_are_worse():
 
 
 def test_validation_is_a_mean_over_splits_and_over_all():
-    row = {"rows": "1000", "error": "0.02", "true_error": "0.03", "expected_error": "0.01", "seconds": "5"}
+    row = {"rows": "1000", "true_square": "0.0009", "expected_error": "0.01", "seconds": "5", "coverage": "0.9"}
     rows = [
-        {"population": name, "split": "0", **row, "coverage": "0.9", "true_coverage": share}
-        for name, share in (("mediator", "0.8"), ("tree:1", "1.0"))
+        {"population": name, "split": "0", **row, "true_coverage": share, "square": square}
+        for name, share, square in (
+            ("mediator", "0.8", "0.0009"),
+            ("mediator", "0.8", "-0.0001"),
+            ("tree:1", "1.0", "0"),
+        )
     ]
     found = validate_oracle.table_columns(rows)
     assert found["population"] == ["mediator", "tree:1", "all"]
-    assert found["coverage, true"] == ["80.0%", "100.0%", "90.0%"]
+    assert found["coverage, true"] == ["80.0%", "100.0%", "86.7%"]
+    assert found["error, true"] == ["0.0300"] * 3
+    assert found["error, held-out rows"][0].startswith("0.0200 (0.0000-")
+    assert found["error, held-out rows"][1:] == ["0.0000", "0.0163"]
 
 
 @pytest.mark.parametrize(

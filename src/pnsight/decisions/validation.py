@@ -432,7 +432,13 @@ def summarise_splits(found: Mapping[str, Sequence[Split]], level: float) -> dict
         ends = np.concatenate([split.ends for split in splits])
         nothing = (np.nan, np.nan)
         if len(ends):
-            rows.append((name, "error of bounds", *_error_of_bounds([split.ends for split in splits], level)))
+            rows.append(
+                (
+                    name,
+                    "error of bounds",
+                    *error_of_bounds([mean_square(split.ends) for split in splits if len(split.ends)], level),
+                )
+            )
             if not np.isnan(ends[:, 2]).all():
                 rows.append((name, "error that the model expects", float(np.sqrt(np.nanmean(ends[:, 2]))), *nothing))
                 rows.append((name, "coverage of intervals", float(ends[:, 3].mean()), *nothing))
@@ -447,14 +453,40 @@ def summarise_splits(found: Mapping[str, Sequence[Split]], level: float) -> dict
     return {**columns, **numbers}
 
 
-def _error_of_bounds(splits: Sequence[FloatArray], level: float) -> tuple[float, float, float]:
-    """Root of the mean squared error, the noise of held-out rows taken off, and an interval from how splits differ.
+def mean_square(ends: FloatArray) -> float:
+    """Mean squared error of the bounds in one split, the noise of held-out rows taken off; by chance below zero.
+
+    Parameters
+    ----------
+    ends : shape (ends, 4)
+        As `Split` has them.
+
+    Returns
+    -------
+    float
+    """
+    return float((ends[:, 0] ** 2 - ends[:, 1]).mean())
+
+
+def error_of_bounds(squares: Sequence[float], level: float) -> tuple[float, float, float]:
+    """Root mean squared error over splits, and an interval from how they differ.
 
     As splits overlap the interval is that of one split, by Student's distribution, since they are few.
+
+    Parameters
+    ----------
+    squares
+        The mean squared error of each split, as `mean_square` has it.
+    level
+        Confidence of the interval.
+
+    Returns
+    -------
+    value, low, high : float
+        Without an interval if there is only one split.
     """
     from scipy.special import stdtrit  # loads SciPy, which a plain answer can do without
 
-    squares = [float((ends[:, 0] ** 2 - ends[:, 1]).mean()) for ends in splits if len(ends)]
     mean = float(np.mean(squares))
     reach = np.nan
     if len(squares) > 1:
