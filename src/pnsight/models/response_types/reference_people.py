@@ -30,6 +30,7 @@ from pnsight.models.response_types.marginalise import (
     networks_from,
     with_people,
 )
+from pnsight.models.response_types.profile_inputs import ProfileInputs
 from pnsight.queries import lattice
 
 _CACHED = 4
@@ -153,7 +154,7 @@ class ReferencePeople(Marginaliser):
         """Types of single people, shape (people, types)."""
         if profiles.shape == self.people.shape and (profiles == self.people).all():
             return self.people_types.astype(np.float64)
-        return mean_probabilities(self.networks, self.schema.effect_coding(profiles, self.coding)).astype(np.float64)
+        return ProfileInputs(self.schema, profiles, self.coding).mean_types(self.networks)
 
     def errors_at(self, profiles: Codes) -> FloatArray:
         """Relative errors of the laws of single people, shape (people, groups)."""
