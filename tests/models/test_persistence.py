@@ -547,14 +547,14 @@ BAD_COUNTS = {
     "below zero": (lambda counts: counts - 1, "not finite, or are below zero"),
     "fewer cells": (lambda counts: counts[:, :5], "do not fit the covariates"),
     "a cube": (lambda counts: counts[:, :, None], "do not fit the covariates"),
-    "whole numbers": (lambda counts: counts.astype(np.int64), "counts int64; expected"),
+    "whole numbers": (lambda counts: counts.astype(np.int64), "counts are int64; expected"),
 }
 
 
 @pytest.mark.parametrize("name", BAD_COUNTS)
 def test_counts_that_no_table_has_are_refused(name, folder):
     change, said = BAD_COUNTS[name]
-    change_arrays(folder, counts=change(arrays_of(folder)["counts"]))
+    change_arrays(folder, counts=change(arrays_of(folder)["counts"].astype(float)))
     with pytest.raises(ModelError, match=f"is damaged: .*{said}"):
         pnsight.load(folder)
 

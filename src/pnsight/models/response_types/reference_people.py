@@ -31,6 +31,7 @@ from pnsight.models.response_types.marginalise import (
     with_people,
 )
 from pnsight.models.response_types.profile_inputs import ProfileInputs
+from pnsight.models.stored_profiles import profiles_in, profiles_out
 from pnsight.queries import lattice
 
 _CACHED = 4
@@ -289,15 +290,14 @@ class ReferencePeople(Marginaliser):
     def arrays(self) -> Arrays:
         """People, types, shares, errors and networks."""
         own = {name: getattr(self, name) for name in _OWN_ARRAYS}
+        own |= profiles_out("people", self.schema, self.people)
         return {**own, "coding": np.array([get_args(Coding).index(self.coding)]), **network_arrays(self.networks)}
 
     @classmethod
     def from_arrays(cls, schema: Schema, profiles: Codes, arrays: Arrays) -> Self:
         """What `arrays` described."""
-        people, types, masses, errors, between = (arrays[name] for name in _OWN_ARRAYS)
-        networks = networks_from(arrays)
-        if people.ndim != 2 or people.shape[1] != len(schema.names) or people.dtype != schema.code_type:
-            raise ValueError(f"reference people of shape {people.shape} do not fit {len(schema.names)} covariates")
+        types, masses, errors, between = (arrays[name] for name in _OWN_ARRAYS)
+        networks, people = networks_from(arrays), profiles_in("people", schema, arrays)
         if len(types) != len(people) or masses.shape[1] != len(people):
             raise ValueError(f"arrays of {len(types)} and {masses.shape[1]} people do not fit {len(people)}")
         number = int(arrays["coding"][0])
@@ -307,10 +307,10 @@ class ReferencePeople(Marginaliser):
         inputs, columns = networks[0][0][0].shape[1], schema.effect_coding(people[:0], coding).shape[1]
         if inputs != columns:
             raise ValueError(f"networks of {inputs} inputs do not fit covariates of {columns}")
-        return cls(schema, np.asfortranarray(people), types, masses, networks, coding, errors, between)
+        return cls(schema, people, types, masses, networks, coding, errors, between)
 
 
-_OWN_ARRAYS = ("people", "people_types", "masses", "error_weights", "between")
+_OWN_ARRAYS = ("people_types", "masses", "error_weights", "between")
 
 
 def error_features(inputs: Float32Array) -> FloatArray:
