@@ -47,7 +47,7 @@ from pnsight.models.stored_profiles import NUMBERS
 from pnsight.notes import Note
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import EXTRAPOLATED, MODEL, ROWS, BoundTable
-from pnsight.queries.query import format_queries
+from pnsight.queries.query import texts_when_needed
 
 _DRAWS = 64
 """Draws of the errors of laws that planning looks at."""
@@ -227,7 +227,7 @@ class ResponseTypeModel(LawModel):
         lower, upper, status = resolve_crossed_bounds(*bound(law), within=estimand.span)
         table = BoundTable(
             estimand.quantity.name,
-            format_queries(self.schema, codes),
+            texts_when_needed(self.schema, codes),
             lower,
             upper,
             *self.support(counts),

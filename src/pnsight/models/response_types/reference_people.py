@@ -179,13 +179,15 @@ class ReferencePeople(Marginaliser):
         return lru_cache(_CACHED)(find)  # type: ignore[return-value]
 
     def _find_kinds(self, codes: Codes, weights: FloatArray) -> tuple[BoolArray, BoolArray, BoolArray]:
-        ranges = np.zeros(codes.shape, dtype=bool)
+        ranges = np.zeros(codes.shape, dtype=bool, order="F")
         for j in self.schema.numeric:
             ranges[:, j] = is_range(codes[:, j])
+        single = ~((codes == OPEN) | ranges).any(axis=1)
+        if single.all():
+            return single, ~single, ~single
         points = np.zeros(codes.shape, dtype=bool)
         numeric = list(self.schema.numeric)
         points[:, numeric] = (codes[:, numeric] != OPEN) & ~ranges[:, numeric]
-        single = ~((codes == OPEN) | ranges).any(axis=1)
         near = ~single & points.any(axis=1)
         plain = np.flatnonzero(~single & ~near)
         near[plain] = self._effective_people(codes[plain], weights) < _MIN_PEOPLE
