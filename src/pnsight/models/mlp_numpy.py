@@ -1,7 +1,7 @@
 """What a trained network answers, in NumPy alone: asking a stored model does not have to load JAX."""
 
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
@@ -58,7 +58,9 @@ ACTIVATIONS: dict[Activation, Callable[[Float32Array], Float32Array]] = {"mish":
 
 def softmax(x: Float32Array) -> Float32Array:
     """Return e^x over its sum along the last axis."""
-    largest = reduce(np.maximum, np.moveaxis(x, -1, 0))  # a column at a time, which for few columns is faster
+    largest = x[..., 0]
+    for column in range(1, x.shape[-1]):  # of few columns, faster than along each row
+        largest = np.maximum(largest, x[..., column])
     e = np.exp(x - largest[..., None])
     found: Float32Array = e / e.sum(axis=-1, keepdims=True)
     return found
@@ -139,7 +141,12 @@ def _product(rows: Float32Array, weights: Float32Array) -> Float32Array:
     if len(rows) < 2 * part:
         return rows @ weights.T
     found = np.empty((len(rows), len(weights)), dtype=np.float32)
-    edges = np.linspace(0, len(rows), 1 - (-len(rows) // part), dtype=np.intp).tolist()
-    for start, stop in pairwise(edges):
+    for start, stop in _parts(len(rows), part):
         np.matmul(rows[start:stop], weights.T, out=found[start:stop])
     return found
+
+
+@lru_cache
+def _parts(rows: int, most: int) -> tuple[tuple[int, int], ...]:
+    """Beginnings and ends of parts of equal size, of at most so many rows."""
+    return tuple(pairwise(np.linspace(0, rows, 1 - (-rows // most), dtype=np.intp).tolist()))

@@ -33,6 +33,9 @@ def query_texts(schema: Schema, codes: Codes) -> Any:
     if schema.single_character or not schema.covariates:
         return pa.array(format_queries(schema, codes), pa.string())
     columns = [_fixings(covariate, codes[:, j]) for j, covariate in enumerate(schema.covariates)]
+    nothing = (codes == OPEN).all(axis=1)
+    if nothing.any():  # Arrow leaves out rows in which nothing is to be joined
+        columns[0] = pc.if_else(pa.array(nothing), "", columns[0])
     return pc.binary_join_element_wise(*columns, ",", null_handling="skip")
 
 
