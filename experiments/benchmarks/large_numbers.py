@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -203,6 +204,7 @@ def _by_spark(model: Any, people: Any, folder: Path) -> Any:
         "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
         "spark.driver.memory": "3g",
     }
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     spark = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
     with tempfile.TemporaryDirectory(dir=folder) as passing:
         given, scored = Path(passing) / "people.parquet", Path(passing) / "scored"

@@ -34,7 +34,7 @@ _MAX_PAIRS = 4_000_000
 _MOST_CELLS = 2**25
 """Combinations of levels up to which it is found out about all of them, as soon as about so many are asked about."""
 
-_CELLS_PER_QUERY = 32
+_CELLS_PER_QUERY = 64
 """Combinations of levels that are looked at in about the time in which one query is answered by itself."""
 
 _FIRST_STEP = 8
@@ -95,16 +95,18 @@ class NearPeople:
         array of bool, shape (queries,)
         """
         found = np.zeros(len(queries), dtype=bool)
-        for rows in lattice.group_by_pattern(queries):
-            fixed = np.flatnonzero(queries[rows[0]] != OPEN)
-            if len(fixed) == len(self._shape) and self._pays_everywhere(len(rows)):
-                found[rows] = self._everywhere[np.ravel_multi_index(tuple(queries[rows].T), self._shape)]
-            else:
-                found[rows] = self._somebody(queries[rows], fixed)
+        whole = (queries != OPEN).all(axis=1)
+        left = np.arange(len(queries))
+        if self._pays_everywhere(int(whole.sum())):
+            left, place = np.flatnonzero(~whole), np.ravel_multi_index(tuple(queries[whole].T), self._shape)
+            found[whole] = self._everywhere[place]
+        for some in lattice.group_by_pattern(queries[left]) if len(left) else ():
+            rows = left[some]
+            found[rows] = self._somebody(queries[rows], np.flatnonzero(queries[rows[0]] != OPEN))
         return found
 
     def _pays_everywhere(self, queries: int) -> bool:
-        """Whether so many more queries about whole people make it cheaper to know it of every combination of levels."""
+        """Whether it is cheaper by now to know it of all combinations of levels; of queries that leave nothing open."""
         self._asked += queries
         return self._cells <= min(_MOST_CELLS, _CELLS_PER_QUERY * self._asked)
 
