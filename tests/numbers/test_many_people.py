@@ -50,9 +50,11 @@ def test_of_very_many_queries_it_is_found_out_once_who_is_near(monkeypatch):
     people, asked = np.unique(drawn(1, 120), axis=0), drawn(2, 300)
     asked[::3, 1] = OPEN
     one_by_one = NearPeople(people, SHAPE).somebody(asked)
-    monkeypatch.setattr(near_people, "_CELLS_PER_QUERY", np.prod(SHAPE))
+    monkeypatch.setattr(near_people, "_CELLS_PER_QUERY", 1_000_000)
     together = NearPeople(people, SHAPE)
     whole = (asked != OPEN).all(axis=1)
+    assert np.array_equal(together.somebody(asked), one_by_one)
+    assert "_everywhere" in vars(together)
     assert 0 < one_by_one[whole].sum() < whole.sum()
     assert np.array_equal(together.somebody(asked[whole]), one_by_one[whole])
 

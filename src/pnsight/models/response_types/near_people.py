@@ -31,11 +31,11 @@ _MOST_SORTED = 16
 _MAX_PAIRS = 4_000_000
 """Pairs of a query and a person that are compared at once."""
 
-_MOST_CELLS = 2**25
-"""Combinations of levels up to which it is found out about all of them, as soon as about so many are asked about."""
+_MOST_CELLS, _MOST_COVARIATES = 2**25, 32
+"""Combinations of levels, and covariates, up to which it is found out about all of them once it pays."""
 
-_CELLS_PER_QUERY = 64
-"""Combinations of levels that are looked at in about the time in which one query is answered by itself."""
+_CELLS_PER_QUERY = 1536
+"""Cells that are looked at along an axis in about the time in which one query is answered by itself."""
 
 _FIRST_STEP = 8
 """People whom a query is compared with first; then twice as many, and so on."""
@@ -108,7 +108,10 @@ class NearPeople:
     def _pays_everywhere(self, queries: int) -> bool:
         """Whether it is cheaper by now to know it of all combinations of levels; of queries that leave nothing open."""
         self._asked += queries
-        return self._cells <= min(_MOST_CELLS, _CELLS_PER_QUERY * self._asked)
+        covariates = len(self._shape)
+        if self._cells > _MOST_CELLS or covariates > _MOST_COVARIATES:
+            return False
+        return self._cells * covariates * _may_differ(covariates) <= _CELLS_PER_QUERY * self._asked
 
     @cached_property
     def _everywhere(self) -> BoolArray:
