@@ -50,6 +50,7 @@ def page() -> str:
         _promised(),
         _structures(),
         _numbers(),
+        _large_tables(),
         _opinions(),
         _validation(),
         _agreement(rows),
@@ -308,6 +309,38 @@ inside their nominal 90% interval. Seconds are of the processor.
 {command(_sweep("numeric_accuracy", NUMBERS, "--show"))}
 
 {markdown(numeric_accuracy.table_columns(rows))}
+"""
+
+
+LARGE_TABLES = {
+    "numeric_times.txt": "python -m pnsight_experiments.numeric_accuracy --times",
+    "large_numbers.txt": "python experiments/benchmarks/large_numbers.py",
+}
+"""Files with what commands printed, and the commands."""
+
+
+def _large_tables() -> str:
+    kept = {file: RESULTS / file for file in LARGE_TABLES}
+    if not all(file.exists() for file in kept.values()):
+        return ""
+    times, large = (
+        f"{command(LARGE_TABLES[name])}\n\n```text\n{file.read_text(encoding='utf-8').rstrip()}\n```\n"
+        for name, file in kept.items()
+    )
+    return f"""## Time, memory and size with numbers
+
+A table of four numbers and six categories: a fit with intervals, the folder that it is stored in, and the slowest of
+five kinds of queries.
+
+{times}
+A hundred million rows of twelve numbers in single precision, half of them of a trial: a fit, and people scored beside a
+plain copy of the same files by DuckDB. About a million rows are drawn for the fit ([how](numbers.md)). Megabytes are
+the most that the process held; what scoring takes does not grow with the people. `times_a_copy` says how many times the
+copy's processor time scoring takes; it writes the answers beside the rows, and each person's query as text. All was run
+on one core that was shared with other work.
+
+{large}
+The last line compares a million answers from the file, from Dask and from Spark, to the last digit.
 """
 
 

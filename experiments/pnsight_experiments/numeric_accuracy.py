@@ -344,15 +344,15 @@ def table_columns(rows: Sequence[Mapping[str, str]]) -> dict[str, list[str]]:
 
 
 def times(rows: int) -> dict[str, str]:
-    """A table with four numbers and six categories: seconds of a fit with intervals, size, seconds of a query."""
+    """A table with four numbers and six categories: processor time of a fit with intervals and of a query, and size."""
     tables = [
         _categories(pd.DataFrame(table)) for table in numeric_population("smooth-dependent", 1).tables(rows, rows, 1)
     ]
-    started = time.perf_counter()
+    started = time.process_time()
     model = pnsight.ResponseTypeModel(random_state=1).fit(
         pnsight.read_study(*tables, treatment=TREATMENT, outcome=OUTCOME)
     )
-    fitting = time.perf_counter() - started
+    fitting = time.process_time() - started
     with tempfile.TemporaryDirectory() as folder:
         pnsight.save(model, Path(folder) / "model")
         size = sum(file.stat().st_size for file in Path(folder).rglob("*") if file.is_file())
@@ -360,14 +360,14 @@ def times(rows: int) -> dict[str, str]:
     queries = ["age=52", "age=40..65", "bmi>=30,female=1", "age=61,bmi=27.5", "pulse_band=low,age<50"]
     longest = 0.0
     for query in queries:
-        started = time.perf_counter()
+        started = time.process_time()
         model.bounds(query)
-        longest = max(longest, time.perf_counter() - started)
+        longest = max(longest, time.process_time() - started)
     return {
         "rows": f"{rows:,} + {rows:,}",
-        "fit_seconds": f"{fitting:.1f}",
+        "fit_processor_seconds": f"{fitting:.1f}",
         "folder_megabytes": f"{size / 1e6:.1f}",
-        "slowest_query_ms": f"{1000 * longest:.1f}",
+        "slowest_query_processor_ms": f"{1000 * longest:.1f}",
     }
 
 

@@ -48,6 +48,10 @@ class Tabular(ABC):
     def columns(self) -> dict[str, list[Any]]:
         """The table as plain lists by column name, None for what is missing."""
 
+    def arrays(self) -> dict[str, Any]:
+        """The same, where there are arrays as arrays: for very many rows."""
+        return dict(self.columns())
+
     def to_pandas(self) -> Any:
         """A pandas data frame (pandas must be installed)."""
         import pandas

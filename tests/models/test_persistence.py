@@ -22,6 +22,7 @@ import web_models
 from cases import MEN, WOMEN
 from closed_forms import QUANTITIES
 from noted import remark, rows_without
+from numeric_tables import COLUMNS, tables
 from pnsight import PlugIn
 from pnsight import simulation as populations
 from pnsight.data.schema import Covariate, Schema
@@ -32,6 +33,7 @@ from pnsight.models.persistence import FORMAT_VERSION
 from pnsight.models.registry import MODELS, find_model
 from pnsight.queries import lattice
 from pnsight.queries.query import format_queries
+from quick_config import QUICK
 from stored_models import arrays_of, change_arrays, changed, description_of, write_sealed, write_unsealed
 
 WORDS = Schema((Covariate("sexe, déclaré", ("femme", "homme")), Covariate("a=b\\c", ("1", "10", "oui"))))
@@ -547,14 +549,14 @@ BAD_COUNTS = {
     "below zero": (lambda counts: counts - 1, "not finite, or are below zero"),
     "fewer cells": (lambda counts: counts[:, :5], "do not fit the covariates"),
     "a cube": (lambda counts: counts[:, :, None], "do not fit the covariates"),
-    "whole numbers": (lambda counts: counts.astype(np.int64), "counts int64; expected"),
+    "whole numbers": (lambda counts: counts.astype(np.int64), "counts are int64; expected"),
 }
 
 
 @pytest.mark.parametrize("name", BAD_COUNTS)
 def test_counts_that_no_table_has_are_refused(name, folder):
     change, said = BAD_COUNTS[name]
-    change_arrays(folder, counts=change(arrays_of(folder)["counts"]))
+    change_arrays(folder, counts=change(arrays_of(folder)["counts"].astype(float)))
     with pytest.raises(ModelError, match=f"is damaged: .*{said}"):
         pnsight.load(folder)
 
@@ -562,6 +564,48 @@ def test_counts_that_no_table_has_are_refused(name, folder):
 def test_profiles_that_are_no_whole_numbers_are_refused(folder):
     change_arrays(folder, profiles=arrays_of(folder)["profiles"].astype(np.float64) + 0.25)
     with pytest.raises(ModelError, match="profiles are float64"):
+        pnsight.load(folder)
+
+
+def numbers_study() -> Study:
+    trial, registry = tables(300)
+    trial.loc[:9, "weight"] = np.nan
+    return pnsight.read_study(trial, registry, **COLUMNS, missing="level")
+
+
+def test_a_number_takes_four_bytes_and_a_small_count_one(tmp_path):
+    study = numbers_study()
+    model = pnsight.ResponseTypeModel(config=QUICK, intervals=False).fit(study)
+    pnsight.save(model, tmp_path)
+    stored = arrays_of(tmp_path)
+    names = ("profiles", "profiles.numbers", "counts", "model.people", "model.people.numbers")
+    assert [stored[name].dtype for name in names] == [np.uint8, np.float32, np.uint8, np.uint8, np.float32]
+    assert np.isnan(stored["profiles.numbers"]).any()
+    loaded = pnsight.load(tmp_path)
+    np.testing.assert_array_equal(loaded.study.profiles, study.profiles)
+    np.testing.assert_array_equal(loaded.study.counts, study.counts)
+    queries = ["", "age=52", "weight=missing", "age=40..65,sex=m"]
+    assert loaded.bounds(queries).columns() == model.bounds(queries).columns()
+    for numbers in (stored["profiles.numbers"] * np.inf, stored["profiles.numbers"][:, :1]):
+        change_arrays(tmp_path, **{"profiles.numbers": np.ascontiguousarray(numbers)})
+        with pytest.raises(ModelError, match=r"is damaged: the numbers of profiles are float32 of shape"):
+            pnsight.load(tmp_path)
+
+
+def test_large_counts_and_parts_of_rows_are_stored_to_the_digit(tmp_path):
+    for count in (255, 256, 65_536, 2**53, 0.1):
+        study = words_study()
+        counts = study.counts.copy()
+        counts[0, 0] = count
+        pnsight.save(PlugIn().fit(study.with_counts(counts)), tmp_path)
+        np.testing.assert_array_equal(pnsight.load(tmp_path).study.counts, counts)
+
+
+def test_levels_that_a_covariate_has_not_are_refused(folder):
+    profiles = arrays_of(folder)["profiles"]
+    profiles[0, 0] = 200
+    change_arrays(folder, profiles=profiles)
+    with pytest.raises(ModelError, match="is damaged: profiles have levels that the covariates have not"):
         pnsight.load(folder)
 
 

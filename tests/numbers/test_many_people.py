@@ -13,8 +13,11 @@ from pnsight.data.number_codes import NO_NUMBER, pack
 from pnsight.data.number_scale import NumberScale
 from pnsight.data.schema import OPEN, Covariate, Schema
 from pnsight.decisions.scorer import Scorer
+from pnsight.models.response_types import near_people, profile_inputs
 from pnsight.models.response_types.near_people import NEAR, NearPeople
-from pnsight.queries.query import decode, format_queries
+from pnsight.models.response_types.profile_inputs import ProfileInputs
+from pnsight.queries.query import decode, format_queries, texts_when_needed
+from pnsight.queries.query_texts import query_texts
 from quick_config import QUICK
 
 SHAPE = (4, 4, 2, 70, 4, 3)
@@ -41,6 +44,19 @@ def test_somebody_is_near_who_differs_in_few_covariates(queries):
     expected = differing(asked, people) <= may_differ
     assert 0 < expected.sum() < len(expected)
     assert np.array_equal(NearPeople(people, SHAPE).somebody(asked), expected)
+
+
+def test_of_very_many_queries_it_is_found_out_once_who_is_near(monkeypatch):
+    people, asked = np.unique(drawn(1, 120), axis=0), drawn(2, 300)
+    asked[::3, 1] = OPEN
+    one_by_one = NearPeople(people, SHAPE).somebody(asked)
+    monkeypatch.setattr(near_people, "_CELLS_PER_QUERY", 1_000_000)
+    together = NearPeople(people, SHAPE)
+    whole = (asked != OPEN).all(axis=1)
+    assert np.array_equal(together.somebody(asked), one_by_one)
+    assert "_everywhere" in vars(together)
+    assert 0 < one_by_one[whole].sum() < whole.sum()
+    assert np.array_equal(together.somebody(asked[whole]), one_by_one[whole])
 
 
 def numbers(seed: int, rows: int) -> np.ndarray:
@@ -78,6 +94,54 @@ def test_texts_of_many_people_are_those_of_each():
     assert format_queries(SCHEMA, codes) == [str(decode(SCHEMA, row)) for row in codes]
     codes[3, 2] = pack(-1.0, 1.0)
     assert format_queries(SCHEMA, codes) == [str(decode(SCHEMA, row)) for row in codes]
+
+
+LEVELS = Covariate("a,b", ("x=1", "y"))
+DATES = NumberScale.of(np.arange(40.0), np.ones(40), origin="2024-01-31")
+GAPS = NumberScale.of(np.append(np.arange(30.0), np.nan), np.ones(31))
+
+
+@pytest.mark.parametrize("ranges", [False, True])
+def test_a_column_of_texts_is_what_is_written_of_each_query(ranges):
+    covariates = (LEVELS, Covariate.numeric("c=d", SCALES[0]), Covariate.numeric("day", DATES))
+    schema = Schema((*covariates, Covariate.numeric("gaps", GAPS)))
+    rng = np.random.default_rng(6)
+    odd = np.array([0.0, 1.0, -2.0, 1e-5, 3e-4, 123456.7, 1e7, 1.5e20, -0.001, 0.1, 2.5, -17.125], dtype=np.float32)
+    days, gaps = rng.integers(0, 40, 12), rng.integers(0, 30, 12)
+    codes = np.column_stack([rng.integers(0, 2, 12), pack(odd, odd), pack(days, days), pack(gaps, gaps)])
+    codes[3, 3] = pack(NO_NUMBER, NO_NUMBER)
+    codes[[0, 1, 5], [0, 1, 2]] = OPEN
+    codes[7] = OPEN
+    if ranges:
+        codes[2, 1] = pack(-1.0, 1.0)
+    assert query_texts(schema, codes).to_pylist() == format_queries(schema, codes)
+    assert query_texts(schema, codes[:0]).to_pylist() == []
+
+
+def test_a_column_of_short_texts_and_of_none():
+    yes_no = Schema((Covariate("a", ("0", "1")), Covariate("b", ("0", "1"))))
+    assert query_texts(yes_no, np.array([[0, OPEN], [1, 1]])).to_pylist() == ["0X", "11"]
+    assert query_texts(Schema(()), np.empty((2, 0), np.int32)).to_pylist() == ["", ""]
+
+
+def test_texts_of_very_many_queries_wait_until_they_are_looked_at():
+    codes = numbers(4, 5000)
+    texts = texts_when_needed(SCHEMA, codes)
+    assert not isinstance(texts, list)
+    assert isinstance(texts_when_needed(SCHEMA, codes[:9]), list)
+    assert len(texts) == 5000
+    assert list(texts) == format_queries(SCHEMA, codes)
+    assert texts[-1] == str(decode(SCHEMA, codes[-1]))
+
+
+def test_networks_say_the_same_of_people_some_at_a_time(model, monkeypatch):
+    networks, coding = model.marginaliser_.networks, model.marginaliser_.coding
+    inputs = ProfileInputs(model.schema, model.study.profiles, coding)
+    assert inputs.shape == inputs[:].shape
+    together = inputs.mean_types(networks)
+    monkeypatch.setattr(profile_inputs, "_AT_ONCE", 100)
+    assert np.allclose(inputs.mean_types(networks), together, rtol=1e-6)
+    assert inputs[[5, 2]].tolist() == inputs[:][[5, 2]].tolist()
 
 
 def test_a_missing_number_among_many_is_called_missing():

@@ -10,7 +10,11 @@ import pytest
 import pnsight
 from numeric_tables import COLUMNS, tables
 from pnsight.data.number_codes import low_ends
+from pnsight.data.reading.grouped_table import LabelColumn
+from pnsight.data.schema import label
 from pnsight.errors import TableError
+
+FLAGS = {"x": [0, 1] * 30, "y": [0, 0, 1, 1] * 15}
 
 
 def read(trial: pd.DataFrame, registry: pd.DataFrame, **options: object) -> pnsight.Study:
@@ -128,3 +132,37 @@ def test_of_long_tables_always_the_same_rows_are_drawn_and_that_is_said(kind, tm
 def test_a_long_table_of_few_profiles_is_counted_whole():
     trial, registry = tables(4000)
     assert read(trial, registry, covariates=["sex", "age"], most_rows=1000).counts.sum() == 8000
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.int64])
+def test_numbers_keep_their_labels_though_none_is_written_before_it_is_asked_for(kind):
+    values = np.array([3, -2, 0.5, 3, 40], dtype=kind)
+    column = LabelColumn.from_values(values, "a", "experimental")
+    assert [column.labels[place] for place in column.place] == [label(value) for value in values]
+    assert sorted(column.present(), key=float) == [label(value) for value in np.unique(values)]
+    assert column.take(values > 0).present_numbers().tolist() == np.unique(values[values > 0]).tolist()
+    assert not column.missing().any()
+    assert column.rename_labels({None: "missing"}) is column
+
+
+def test_a_number_that_is_missing_has_no_label():
+    column = LabelColumn.from_values(np.array([1.5, np.nan, 2.0]), "a", "experimental")
+    assert column.missing().tolist() == [False, True, False]
+    assert column.present() == ["1.5", "2"]
+    assert column.present_numbers().tolist() == [1.5, 2.0]
+    assert column.rename_labels({None: "missing"}).present() == ["1.5", "2", "missing"]
+
+
+def test_columns_of_other_types_of_numbers_are_one_covariate():
+    trial, registry = (pd.DataFrame({"a": np.arange(60) / 10, **FLAGS}) for _ in range(2))
+    narrow = registry.astype({"a": np.float32})
+    wide, mixed = (pnsight.read_study(trial, other, treatment="x", outcome="y") for other in (registry, narrow))
+    assert wide.schema == mixed.schema
+    assert np.array_equal(wide.profiles, mixed.profiles)
+
+
+def test_a_column_with_something_that_is_not_finite_has_levels():
+    table = pd.DataFrame({"a": [*(np.arange(59) / 10), np.inf], **FLAGS})
+    study = pnsight.read_study(table, table, treatment="x", outcome="y")
+    assert not study.schema.numeric
+    assert study.schema.shape == (60,)

@@ -35,9 +35,18 @@ def pack(low: npt.ArrayLike, high: npt.ArrayLike) -> NumberCodes:
     -------
     array of int64 of their shape
     """
-    ends = np.stack(np.broadcast_arrays(low, high), axis=-1).astype("<f4")
-    ends[ends == 0] = -0.0
+    if low is high:  # single numbers, of which there may be very many
+        bits = _without_zero(low).view("<u4").astype(np.uint64)
+        return np.asarray((bits << np.uint64(32)) | bits).view(np.int64)
+    ends = _without_zero(np.stack(np.broadcast_arrays(low, high), axis=-1))
     return np.asarray(ends.view("<i8")[..., 0], dtype=np.int64)
+
+
+def _without_zero(numbers: npt.ArrayLike) -> Float32Array:
+    """Numbers in single precision, minus zero in the place of zero."""
+    found = np.array(numbers, dtype="<f4")
+    found[found == 0] = -0.0
+    return found
 
 
 def low_ends(codes: npt.NDArray[Any]) -> Float32Array:
@@ -63,7 +72,10 @@ def of_numbers(codes: npt.NDArray[Any]) -> BoolArray:
 
 def is_range(codes: npt.NDArray[Any]) -> BoolArray:
     """Which codes are of a range of more than one number, in the shape of the codes."""
-    return np.asarray(of_numbers(codes) & (low_ends(codes) < high_ends(codes)))
+    differ = (codes >> 32) != codes.astype(np.int32)  # both halves of a single number are alike
+    if not np.any(differ):
+        return np.zeros(np.shape(codes), dtype=bool)
+    return np.asarray(differ & of_numbers(codes) & (low_ends(codes) < high_ends(codes)))
 
 
 def covers(asked: npt.NDArray[Any], present: npt.NDArray[Any]) -> BoolArray:

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pnsight._typing import FloatArray, IndexArray
+from pnsight._typing import BoolArray, FloatArray, IndexArray
 from pnsight.data.number_codes import LARGEST, NO_NUMBER, NumberCodes, high_ends, is_range, low_ends, pack
 from pnsight.errors import QueryError
 
@@ -186,10 +186,16 @@ class NumberScale:
 
     def group_of(self, codes: npt.NDArray[Any]) -> IndexArray:
         """The group of each number, and of each range within one group; -1 of a range that reaches over several."""
-        edges = np.array(self.edges, dtype=np.float32)
-        low, high = (np.searchsorted(edges, ends(codes), side="right") for ends in (low_ends, high_ends))
-        found = np.where(low == high, low, -1)
+        low = self._edges_passed(low_ends(codes))
+        found = np.where(low == self._edges_passed(high_ends(codes)), low, -1) if is_range(codes).any() else low
         return np.where(np.isinf(low_ends(codes)), len(self.edges) + 1, found)
+
+    def _edges_passed(self, numbers: npt.NDArray[Any]) -> IndexArray:
+        """How many edges are not above each number, in the shape of the numbers; there are few."""
+        found = np.zeros(np.shape(numbers), dtype=np.intp)
+        for edge in np.array(self.edges, dtype=np.float32):
+            found += numbers >= edge
+        return found
 
     def with_groups(self, groups: int) -> NumberScale:
         """The same numbers in at most so many groups."""
@@ -325,8 +331,7 @@ class NumberScale:
         import pyarrow as pa  # writes numbers several times as fast, but takes long to load
 
         found: list[str] = pa.array(numbers).cast(pa.string()).to_pylist()
-        size = np.abs(numbers)
-        for place in np.flatnonzero((size < _PLAIN[0]) | (size >= _PLAIN[1]) | (numbers == np.round(numbers))):
+        for place in np.flatnonzero(~is_plain(numbers)):
             found[place] = self.number_text(float(numbers[place]))  # with an exponent, or without a point
         return found
 
@@ -352,6 +357,12 @@ class NumberScale:
                 f"{name}=40..65."
             )
         return int(pack(low, high))
+
+
+def is_plain(numbers: npt.NDArray[Any]) -> BoolArray:
+    """Which numbers everyone writes alike: finite ones that are not whole, neither very small nor large, any shape."""
+    size = np.abs(numbers)
+    return np.asarray((size >= _PLAIN[0]) & (size < _PLAIN[1]) & (numbers != np.round(numbers)))
 
 
 def _group_edges(values: FloatArray, share: FloatArray, groups: int, whole: bool) -> tuple[float, ...]:

@@ -90,8 +90,15 @@ def profile_index(schema: Schema, codes: Codes) -> npt.NDArray[np.intp]:
     return np.asarray(np.ravel_multi_index(tuple(codes.T), schema.shape), dtype=np.intp)
 
 
+_BITS = 4
+"""Logarithm of how many marks there are for each profile; so few of other profiles' hashes are marked."""
+
+
 class ProfileLookup:
-    """Finds profiles in a list by binary search of their index or, where there is none, of a hash of their codes."""
+    """Finds profiles in a list by binary search of their index or, where there is none, of a hash of their codes.
+
+    Beginnings of hashes that occur are marked: of very many profiles that are not in the list, few are searched.
+    """
 
     def __init__(self, schema: Schema, profiles: Codes) -> None:
         self._schema, self._profiles, self._salt = schema, profiles, 0
@@ -104,6 +111,11 @@ class ProfileLookup:
         numbers = self._numbers(self._profiles)
         self._order = np.argsort(numbers)
         self._sorted = numbers[self._order]
+        if not self._schema.countable:
+            bits = len(numbers).bit_length() + _BITS
+            self._shift = np.uint64(64 - bits)
+            self._marked = np.zeros(2**bits, dtype=bool)
+            self._marked[numbers >> self._shift] = True
 
     def _hashes_collide(self) -> bool:
         """Whether profiles that differ have the same number."""
@@ -128,9 +140,10 @@ class ProfileLookup:
         if not len(self._sorted):
             return found
         asked = self._numbers(profiles)
-        at = np.searchsorted(self._sorted, asked).clip(max=len(self._sorted) - 1)
-        same = np.flatnonzero(self._sorted[at] == asked)
-        place = self._order[at[same]]
+        some = np.arange(len(asked)) if self._schema.countable else np.flatnonzero(self._marked[asked >> self._shift])
+        at = np.searchsorted(self._sorted, asked[some]).clip(max=len(self._sorted) - 1)
+        same = self._sorted[at] == asked[some]
+        place, same = self._order[at[same]], some[same]
         if not self._schema.countable:  # another profile may have that hash
             equal = (self._profiles[place] == profiles[same]).all(axis=1)
             same, place = same[equal], place[equal]

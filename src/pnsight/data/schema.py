@@ -359,13 +359,10 @@ class Schema:
         """
         if not self.numeric:
             return codes.astype(np.int32, copy=False)
-        found = np.where(codes == OPEN, OPEN, 0).astype(np.int32)
+        found = np.empty(codes.shape, dtype=np.int32, order="F")
         for j in range(codes.shape[1]):
-            if j in self.numeric:
-                fixed = codes[:, j] != OPEN
-                found[fixed, j] = self.numeric[j].group_of(codes[fixed, j])
-            else:
-                found[:, j] = codes[:, j]
+            own = codes[:, j]
+            found[:, j] = np.where(own == OPEN, OPEN, self.numeric[j].group_of(own)) if j in self.numeric else own
         return found
 
     def coded(self, positions: Codes) -> Codes:

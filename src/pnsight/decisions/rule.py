@@ -135,6 +135,10 @@ class Decisions(Tabular):
         words = {"decision": self.decision, "decision_cautious": self.decision_cautious}
         return self.answers.columns(beside={name: found.tolist() for name, found in words.items()})
 
+    def arrays(self) -> dict[str, Any]:
+        """The same as arrays, but for the query."""
+        return {"decision": self.decision, "decision_cautious": self.decision_cautious, **self.answers.arrays()}
+
     def words(self) -> list[str]:
         """Each query, its decision, the reason and the rows behind it, in a sentence."""
         return [f"{query or 'everyone'}: {self.reason(row)}" for row, query in enumerate(self.answers.queries)]

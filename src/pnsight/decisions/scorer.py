@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 from threading import Lock
 from typing import Any
 
@@ -21,8 +22,9 @@ from pnsight.errors import QueryError
 from pnsight.estimands.estimand import Estimand, EstimandLike
 from pnsight.models import Model
 from pnsight.notes import WARNING, Note
-from pnsight.queries.bound_table import CONTRADICTED, EXTRAPOLATED, INVALID, OK
+from pnsight.queries.bound_table import CONTRADICTED, EXTRAPOLATED, INVALID, OK, SUPPORT
 from pnsight.queries.people import PeopleEncoder
+from pnsight.queries.query_texts import query_texts
 
 PROBLEM = "problem"
 """The column that says why a row cannot be read."""
@@ -37,7 +39,6 @@ _RECURRING = 0.9
 """Share of people in a block that are distinct above which hardly any recurs."""
 
 _FIRST = ("decision", "decision_cautious", "between", "arm", "query")
-_COUNTS = ("support_experimental", "support_observational")
 _TEXTS = (*_FIRST, "status", "basis")
 _PER_TABLE = ("decisions_counted", "arms_counted", "extrapolated_undecided", "answers_contradicted")
 """Notes that count queries, in whose place people are counted."""
@@ -61,9 +62,9 @@ class Tally:
         self.people += answers.num_rows
         for name, counter in (("decision", self.decisions), ("status", self.statuses)):
             counter.update({one["values"]: one["counts"] for one in answers[name].value_counts().to_pylist()})
-        decided = np.asarray(answers["decision"].to_numpy() != NONE)
-        basis = np.asarray(answers["basis"].to_numpy(zero_copy_only=False) == EXTRAPOLATED)
-        self.extrapolated += int((basis & ~decided & (answers["status"].to_numpy() == OK)).sum())
+        wanted = {"decision": NONE, "basis": EXTRAPOLATED, "status": OK}
+        left = reduce(pc.and_, (pc.equal(answers[name], text) for name, text in wanted.items()))
+        self.extrapolated += pc.sum(left).as_py() or 0
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -217,14 +218,20 @@ class Scorer:
         if len(codes) == 0:
             self.caption = found.caption
             self.notes = tuple(note for note in found.notes if note.kind not in _PER_TABLE)
-        columns = found.columns()
+        columns = {**found.arrays(), "query": query_texts(self.model.schema, codes)}
         ordered = [name for name in _FIRST if name in columns] + [name for name in columns if name not in _FIRST]
-        return pa.table({name: pa.array(columns[name], self._type(name)) for name in ordered})
+        return pa.table({name: self._array(name, columns[name]) for name in ordered})
+
+    def _array(self, name: str, values: Any) -> Any:
+        """A column as Arrow keeps it, NaN as missing."""
+        if name in SUPPORT and self._whole:
+            values = np.asarray(values, dtype=np.int64)
+        return values if isinstance(values, pa.Array) else pa.array(values, self._type(name), from_pandas=True)
 
     def _type(self, name: str) -> Any:
         if name in _TEXTS:
             return pa.string()
-        return pa.int64() if name in _COUNTS and self._whole else pa.float64()
+        return pa.int64() if name in SUPPORT and self._whole else pa.float64()
 
 
 def _hardly_any_recurs(codes: Codes) -> bool:

@@ -28,7 +28,7 @@ from pnsight.models.library_versions import notes_on_reading
 from pnsight.notes import WARNING, Note
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import CONTRADICTED, INTERVAL_ENDS, OK, ROWS, BoundTable, validate_level
-from pnsight.queries.query import QueryLike, decode, encode, format_queries
+from pnsight.queries.query import QueryLike, decode, encode, texts_when_needed
 
 if TYPE_CHECKING:
     from pnsight.diagnostics.assumption_tests import AssumptionTest
@@ -454,7 +454,7 @@ class LawModel(Model):
         """Bounds on the estimand for each query, as `Model.bounds` says; they rest on the query's own rows."""
         notes, counts = self.notes(codes, estimand), self.counts(codes)
         lower, upper, status = resolve_crossed_bounds(*self.ends_given(codes, counts, estimand), within=estimand.span)
-        table = format_queries(self.schema, codes), lower, upper, *self.support(counts), status
+        table = texts_when_needed(self.schema, codes), lower, upper, *self.support(counts), status
         found = BoundTable(estimand.quantity.name, *table, notes=notes, basis=np.full(len(codes), ROWS))
         noise = self.noise_given(codes, counts, estimand)
         if noise is None:

@@ -1,6 +1,7 @@
 """What a trained network answers, in NumPy alone: asking a stored model does not have to load JAX."""
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
@@ -30,10 +31,14 @@ def mish(x: Float32Array) -> Float32Array:
 
     With n = e^x (e^x + 2), tanh(log(1 + e^x)) = n / (n + 2). (Misra 2019, arXiv:1908.08681.)
     """
-    e = np.exp(np.minimum(x, np.float32(MISH_IS_IDENTITY_FROM)))
-    n = e * (e + 2)
-    ratio: Float32Array = n / (n + 2)
-    return x * ratio
+    n = np.minimum(x, np.float32(MISH_IS_IDENTITY_FROM))
+    np.exp(n, out=n)
+    over = n + 2
+    n *= over
+    np.add(n, 2, out=over)
+    n /= over
+    n *= x
+    return n
 
 
 def relu(x: Float32Array) -> Float32Array:
@@ -53,7 +58,10 @@ ACTIVATIONS: dict[Activation, Callable[[Float32Array], Float32Array]] = {"mish":
 
 def softmax(x: Float32Array) -> Float32Array:
     """Return e^x over its sum along the last axis."""
-    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    largest = x[..., 0]
+    for column in range(1, x.shape[-1]):  # of few columns, faster than along each row
+        largest = np.maximum(largest, x[..., column])
+    e = np.exp(x - largest[..., None])
     found: Float32Array = e / e.sum(axis=-1, keepdims=True)
     return found
 
@@ -133,7 +141,12 @@ def _product(rows: Float32Array, weights: Float32Array) -> Float32Array:
     if len(rows) < 2 * part:
         return rows @ weights.T
     found = np.empty((len(rows), len(weights)), dtype=np.float32)
-    edges = np.linspace(0, len(rows), 1 - (-len(rows) // part), dtype=np.intp).tolist()
-    for start, stop in pairwise(edges):
+    for start, stop in _parts(len(rows), part):
         np.matmul(rows[start:stop], weights.T, out=found[start:stop])
     return found
+
+
+@lru_cache
+def _parts(rows: int, most: int) -> tuple[tuple[int, int], ...]:
+    """Beginnings and ends of parts of equal size, of at most so many rows."""
+    return tuple(pairwise(np.linspace(0, rows, 1 - (-rows // most), dtype=np.intp).tolist()))

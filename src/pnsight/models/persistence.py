@@ -21,7 +21,6 @@ from pnsight._locks import locked
 from pnsight._version import __version__
 from pnsight.data.attrition import LevelAttrition, TableAttrition
 from pnsight.data.labels import NO_LABELS, Labels
-from pnsight.data.number_codes import is_range, of_numbers
 from pnsight.data.number_scale import NumberScale
 from pnsight.data.sampling import SamplingDesign, TableSampling
 from pnsight.data.schema import Covariate, Schema
@@ -46,12 +45,13 @@ from pnsight.models.stored import (
     StoredStudy,
     parse,
 )
+from pnsight.models.stored_profiles import counts_in, counts_out, profiles_in, profiles_out
 from pnsight.models.stored_rows import rows_in, rows_out
 from pnsight.notes import Note
 
 FORMAT = "pnsight-model"
-FORMAT_VERSION = 5
-"""Raised whenever what is stored changes; 4 had no errors of ends for more than two outcomes."""
+FORMAT_VERSION = 6
+"""Raised whenever what is stored changes; 5 had eight bytes for each code and count."""
 
 _LOCK = ".lock"
 
@@ -278,24 +278,20 @@ def _study_out(study: Study) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, 
         description["labels"] = asdict(study.labels)
     if study.sources:
         description["sources"] = [asdict(one) for one in study.sources]
-    return description, {"profiles": study.profiles, "counts": study.counts, **rows_out(study.sampled)}
+    profiles = profiles_out("profiles", study.schema, study.profiles)
+    return description, {**profiles, "counts": counts_out(study.counts), **rows_out(study.sampled)}
 
 
 def _study_in(description: StoredStudy, arrays: dict[str, np.ndarray[Any, Any]]) -> Study:
     schema = Schema(tuple(_covariate_in(covariate) for covariate in description.covariates))
     if len(set(schema.names)) < len(schema.names):
         raise ValueError(f"two covariates have the same name: {join_names(schema.names)}")
-    profiles, counts = arrays["profiles"], arrays["counts"]
+    profiles, counts = profiles_in("profiles", schema, arrays), counts_in(arrays["counts"])
     structure = _structure_in(description.structure).only(
         [EXPERIMENTAL] if description.experiment_alone else [EXPERIMENTAL, OBSERVATIONAL]
     )
-    if profiles.shape != (len(profiles), len(schema.names)) or counts.shape != (len(profiles), structure.n_columns):
+    if counts.shape != (len(profiles), structure.n_columns):
         raise ValueError(f"arrays of shape {profiles.shape} and {counts.shape} do not fit the covariates")
-    _check_profiles(profiles, schema)
-    if profiles.dtype.kind != "i" or counts.dtype.kind != "f":
-        raise ValueError(f"profiles are {profiles.dtype} and counts {counts.dtype}; expected whole numbers and numbers")
-    if not (np.isfinite(counts) & (counts >= 0)).all():
-        raise ValueError("the counts have values that are not finite, or are below zero")
     return Study(
         schema,
         profiles,
@@ -315,19 +311,6 @@ def _study_in(description: StoredStudy, arrays: dict[str, np.ndarray[Any, Any]])
         labels=NO_LABELS if description.labels is None else Labels(**dict(description.labels)),
         sources=tuple(TableSource(**dict(one)) for one in description.sources),
     )
-
-
-def _check_profiles(profiles: np.ndarray[Any, Any], schema: Schema) -> None:
-    """Profiles have levels that there are, and single numbers."""
-    if profiles.dtype != schema.code_type:
-        raise ValueError(f"profiles are {profiles.dtype}; expected {schema.code_type}")
-    for j, (covariate, column) in enumerate(zip(schema.covariates, profiles.T, strict=True)):
-        if covariate.number is None:
-            valid = (column >= 0) & (column < schema.shape[j])
-        else:
-            valid = of_numbers(column) & ~is_range(column)
-        if not valid.all():
-            raise ValueError("the profiles have levels that the covariates have not")
 
 
 def _structure_in(stored: StoredStructure | None) -> Structure:

@@ -30,6 +30,9 @@ BASES = (ROWS, MODEL, EXTRAPOLATED)
 INTERVAL_ENDS = ("lower_low", "lower_high", "upper_low", "upper_high", "value_low", "value_high")
 """Columns of confidence intervals: of each end, and of the quantity itself."""
 
+SUPPORT = ("support_experimental", "support_observational")
+"""Columns that count rows."""
+
 _LATER_NUMBERS = ("value_low", "value_high", "trial_lower", "trial_upper")
 
 
@@ -104,26 +107,28 @@ class BoundTable(Tabular):
 
         Columns given as `beside` stand right after the query.
         """
+        own = {name: _plain(name, values) for name, values in self.arrays().items()}
+        kept = {name: list(values) for name, values in self.kept.items()}
+        query = {"query": list(self.queries), **{name: list(values) for name, values in (beside or {}).items()}}
+        return {**kept, **query, **own}
+
+    def arrays(self) -> dict[str, Any]:
+        """The columns of the answer itself, after that of the query, as arrays; what is missing is NaN."""
         lower_low, lower_high = self.interval("lower")
         upper_low, upper_high = self.interval("upper")
-        numbers = {
+        return {
             "lower": self.lower,
             "upper": self.upper,
             "lower_low": lower_low,
             "lower_high": lower_high,
             "upper_low": upper_low,
             "upper_high": upper_high,
+            "support_experimental": self.support_experimental,
+            "support_observational": self.support_observational,
+            "status": self.status,
+            "basis": np.full(len(self), "") if self.basis is None else self.basis,
+            **{name: self._or_blank(getattr(self, name)) for name in _LATER_NUMBERS},
         }
-        plain: dict[str, list[Any]] = {
-            **{name: plain_numbers(values) for name, values in numbers.items()},
-            "support_experimental": plain_counts(self.support_experimental),
-            "support_observational": plain_counts(self.support_observational),
-        }
-        more = {name: plain_numbers(self._or_blank(getattr(self, name))) for name in _LATER_NUMBERS}
-        basis = [""] * len(self) if self.basis is None else self.basis.tolist()
-        kept = {name: list(values) for name, values in self.kept.items()}
-        query = {"query": list(self.queries), **{name: list(values) for name, values in (beside or {}).items()}}
-        return {**kept, **query, **plain, "status": self.status.tolist(), "basis": basis, **more}
 
     def _or_blank(self, values: FloatArray | None) -> FloatArray:
         return np.full(len(self), np.nan) if values is None else values
@@ -154,6 +159,13 @@ def validate_level(level: float) -> None:
         raise QueryError(
             f"the confidence of the intervals is {level:g}; give a number between 0 and 1{percent_hint(level)}"
         )
+
+
+def _plain(name: str, values: npt.NDArray[Any]) -> list[Any]:
+    """A column of an answer as a plain list."""
+    if name in SUPPORT:
+        return plain_counts(values)
+    return plain_numbers(values) if values.dtype.kind == "f" else list(values.tolist())
 
 
 def plain_numbers(values: FloatArray) -> list[float | None]:

@@ -252,19 +252,20 @@ def _sum_of_numbers(
     schema: Schema, queries: Codes, profiles: Codes, values: FloatArray, lookup: ProfileLookup | None
 ) -> FloatArray:
     """Sums where covariates are numbers: groups are summed as levels are, single people found, and the rest matched."""
-    positions = schema.positions(queries)
-    grouped = (schema.coded(positions) == queries).all(axis=1)
     single = ~(queries == OPEN).any(axis=1)
     for j in schema.numeric:
         single &= ~is_range(queries[:, j])
-    rest = ~(grouped | single)
     sums = np.zeros((len(queries), values.shape[1]))
-    if grouped.any():
-        sums[grouped] = _sum_cheapest(schema.grouped, positions[grouped], schema.positions(profiles), values)
-    if single.any():
+    if single.any() and len(values):
         place = (lookup or ProfileLookup(schema, profiles)).find(queries[single])
-        sums[single] = np.where((place >= 0)[:, None], values[place], 0.0) if len(values) else 0.0
-    if rest.any():
+        sums[np.flatnonzero(single)[place >= 0]] = values[place[place >= 0]]
+    others = np.flatnonzero(~single)
+    positions = schema.positions(queries[others])
+    in_groups = (schema.coded(positions) == queries[others]).all(axis=1)
+    grouped, rest = others[in_groups], others[~in_groups]
+    if len(grouped):
+        sums[grouped] = _sum_cheapest(schema.grouped, positions[in_groups], schema.positions(profiles), values)
+    if len(rest):
         sums[rest] = _sum_by_matching(queries[rest], profiles, values)
     return sums
 

@@ -74,7 +74,7 @@ class PeopleEncoder:
         EncodedPeople
             Their codes, and what is wrong with those that cannot be read.
         """
-        codes = np.full((rows, len(self.schema.names)), OPEN, dtype=self.schema.code_type)
+        codes = np.full((rows, len(self.schema.names)), OPEN, dtype=self.schema.code_type, order="F")
         problems: dict[int, list[str]] = {}
         for j, covariate in enumerate(self.schema.covariates):
             if covariate.name in columns:
@@ -105,11 +105,13 @@ def _plain_numbers(values: Any) -> Codes | None:
     """Codes of a column of finite numbers, open where they are missing; None where it is something else."""
     if not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
         return None
-    numbers = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    plain = values if pa.types.is_float32(values.type) else values.cast(pa.float64(), safe=False)
+    numbers = plain.to_numpy(zero_copy_only=False)
     missing = np.isnan(numbers)
-    if (np.abs(numbers[~missing]) > LARGEST).any():
+    if (np.abs(numbers) > LARGEST).any():
         return None
-    return np.where(missing, OPEN, pack(numbers, numbers))
+    codes = pack(numbers, numbers)
+    return np.where(missing, OPEN, codes) if missing.any() else codes
 
 
 def _code(covariate: Covariate, value: Any) -> tuple[int, str]:

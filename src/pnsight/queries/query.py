@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import narwhals.stable.v2 as nw
@@ -28,6 +29,9 @@ QueryLike: TypeAlias = Any
 a row, or an integer array of codes (positions of levels, not levels)."""
 
 
+_MANY = 4096
+"""Queries from which on their texts are written only where they are looked at."""
+
 _SIGNS = "<>"
 """What the text of a range begins with that has no end below or above."""
 
@@ -42,7 +46,7 @@ class Query:
     def __str__(self) -> str:
         """``name=level,name=level`` with ``,`` ``=`` and backslash escaped; empty for everyone."""
         return ",".join(
-            f"{_escape(name)}{level}" if self._one_sided(name) else f"{_escape(name)}={_escape(level)}"
+            f"{escape(name)}{level}" if self._one_sided(name) else f"{escape(name)}={escape(level)}"
             for name, level in self.fixed.items()
         )
 
@@ -254,7 +258,7 @@ def _both(covariate: Covariate, one: str, other: str) -> str:
 def _parse_piece(schema: Schema, piece: str, text: str) -> tuple[str, str]:
     """Name and level of one ``name=level`` of the query `text`; of numbers, with the sign if it is another."""
     for name in sorted((schema.names[j] for j in schema.numeric), key=len, reverse=True):
-        begin = _escape(name)
+        begin = escape(name)
         rest = next((text[len(begin) :] for text in (piece, piece.lstrip()) if text.startswith(begin)), "").strip()
         if rest[:1] in ("<", ">"):
             return name, rest
@@ -340,7 +344,7 @@ def format_queries(schema: Schema, codes: Codes) -> list[str]:
         One character for each covariate if all levels are single characters, else ``name=level,name=level``.
     """
     if not schema.single_character:
-        columns = [_fixings(covariate, codes[:, j]) for j, covariate in enumerate(schema.covariates)]
+        columns = [_fixings_of(covariate, codes[:, j]) for j, covariate in enumerate(schema.covariates)]
         rows = zip(*columns, strict=True) if columns else [()] * len(codes)
         return [",".join(filter(None, row)) for row in rows] if (codes == OPEN).any() else list(map(",".join, rows))
     symbols = [np.array([*covariate.levels, OPEN_SYMBOL]) for covariate in schema.covariates]
@@ -350,20 +354,65 @@ def format_queries(schema: Schema, codes: Codes) -> list[str]:
     return texts
 
 
-def _fixings(covariate: Covariate, codes: npt.NDArray[Any]) -> list[str]:
-    """What queries fix one covariate to, ``name=level`` or nothing, each distinct code written once."""
+class QueryTexts(Sequence[str]):
+    """What `format_queries` gives, written once somebody looks at it: it takes long where there are very many."""
+
+    def __init__(self, schema: Schema, codes: Codes) -> None:
+        self._schema, self._codes = schema, codes
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        return format_queries(self._schema, self._codes)
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._texts[place]
+
+
+def texts_when_needed(schema: Schema, codes: Codes) -> Sequence[str]:
+    """Write queries as `format_queries` does, very many of them only once they are looked at."""
+    return format_queries(schema, codes) if len(codes) < _MANY else QueryTexts(schema, codes)
+
+
+def _fixings_of(covariate: Covariate, codes: npt.NDArray[Any]) -> list[str]:
+    """What queries fix one covariate to, each distinct code written once."""
     distinct, place = np.unique(codes, return_inverse=True)
-    name, levels = _escape(covariate.name), covariate.texts(distinct[distinct != OPEN])
+    found: list[str] = np.array(fixings(covariate, distinct), dtype=object)[place.ravel()].tolist()
+    return found
+
+
+def fixings(covariate: Covariate, distinct: npt.NDArray[Any]) -> list[str]:
+    """Write what codes fix a covariate to.
+
+    Parameters
+    ----------
+    covariate
+        The covariate.
+    distinct : shape (codes,)
+        Codes, in order and each once.
+
+    Returns
+    -------
+    list of str
+        ``name=level`` for each, and nothing for that of an open covariate.
+    """
+    begin, levels = fixing_begin(covariate), covariate.texts(distinct[distinct != OPEN])
     if covariate.number is None:
-        texts = [f"{name}={_escape(level)}" for level in levels]
+        texts = [f"{begin}{escape(level)}" for level in levels]
     elif is_range(distinct).any():
-        texts = [f"{name}{level}" if level[0] in _SIGNS else f"{name}={level}" for level in levels]
+        texts = [f"{begin[:-1]}{level}" if level[0] in _SIGNS else f"{begin}{level}" for level in levels]
     else:
-        texts = [f"{name}={level}" for level in levels]
+        texts = [f"{begin}{level}" for level in levels]
     if len(texts) < len(distinct):
         texts.insert(int(np.flatnonzero(distinct == OPEN)[0]), "")
-    found: list[str] = np.array(texts, dtype=object)[place.ravel()].tolist()
-    return found
+    return texts
+
+
+def fixing_begin(covariate: Covariate) -> str:
+    """What the text of a level begins with: the name of the covariate and a sign."""
+    return f"{escape(covariate.name)}="
 
 
 def example_query(schema: Schema) -> str:
@@ -453,7 +502,8 @@ def _term_words(parts: list[str]) -> str:
     return " = ".join(part.strip() for part in (*names, level))
 
 
-def _escape(text: str) -> str:
+def escape(text: str) -> str:
+    """Put a backslash before the signs of a name or level that would end it."""
     return re.sub(r"([\\,=])", r"\\\1", text)
 
 

@@ -16,6 +16,19 @@ from pnsight.data.schema import band_labels, label
 from pnsight.errors import LimitError, TableError, join_names
 
 
+class _NumberLabels(Sequence[str | None]):
+    """Labels of numbers, each made when it is asked for: those of millions of numbers would take gigabytes."""
+
+    def __init__(self, numbers: npt.NDArray[Any]) -> None:
+        self._numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __getitem__(self, place: Any) -> Any:
+        return label(self._numbers[place])
+
+
 @dataclass(frozen=True)
 class LabelColumn:
     """A column after the group-by: its distinct labels, and which of them each group has.
@@ -30,12 +43,15 @@ class LabelColumn:
         For a column of text, the labels as they are in the table.
     ambiguous
         Whether some of those, such as 250 and 250.0, have become one label: see `keep_raw_labels`.
+    numbers : shape (labels,), or None
+        For a column of numbers, what the labels say, NaN for a missing value.
     """
 
     labels: Sequence[str | None]
     place: npt.NDArray[np.intp]
     raw_labels: Sequence[str | None] | None = None
     ambiguous: bool = False
+    numbers: npt.NDArray[Any] | None = None
 
     @classmethod
     def from_values(cls, values: npt.NDArray[Any], name: str, role: str) -> LabelColumn:
@@ -55,7 +71,7 @@ class LabelColumn:
         """
         if values.dtype.kind in "biuf":
             distinct, place = np.unique(values, return_inverse=True)
-            return cls([label(value) for value in distinct], place)
+            return cls(_NumberLabels(distinct), place, numbers=None if values.dtype.kind == "b" else distinct)
         seen: dict[Any, int] = {}
         try:
             places = [seen.setdefault(value, len(seen)) for value in values]
@@ -93,11 +109,25 @@ class LabelColumn:
 
     def missing(self) -> npt.NDArray[np.bool_]:
         """Which groups have no value, shape (groups,)."""
-        return np.array([text is None for text in self.labels], dtype=bool)[self.place]
+        return self._unlabelled[self.place]
+
+    @property
+    def _unlabelled(self) -> npt.NDArray[np.bool_]:
+        """Which labels are none, shape (labels,)."""
+        if self.numbers is not None:
+            return np.asarray(np.isnan(self.numbers))
+        return np.array([text is None for text in self.labels], dtype=bool)
 
     def present(self) -> list[str]:
         """Labels that at least one group has."""
         return [text for i in np.unique(self.place) if (text := self.labels[i]) is not None]
+
+    def present_numbers(self) -> npt.NDArray[Any] | None:
+        """Numbers that at least one group has, each once; None where the column holds something else."""
+        if self.numbers is None:
+            return None
+        found = self.numbers[np.bincount(self.place, minlength=len(self.numbers)) > 0]
+        return np.asarray(found[~np.isnan(found)])
 
     def take(self, groups: npt.NDArray[np.bool_]) -> LabelColumn:
         """Select groups by a mask of shape (groups,)."""
@@ -105,6 +135,8 @@ class LabelColumn:
 
     def rename_labels(self, names: Mapping[str | None, str]) -> LabelColumn:
         """Replace some labels, or None, by others."""
+        if not names or (names.keys() == {None} and not self._unlabelled.any()):
+            return self
         return LabelColumn([names.get(text, text) for text in self.labels], self.place)
 
     def rows_by_label(self, rows: FloatArray) -> dict[str, float]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from pnsight._text import count_text
 from pnsight._typing import FloatArray
@@ -92,7 +93,12 @@ def numeric_scales(tables: Sequence[GroupedTable], numeric: Numeric, bands: Coll
     for name in tables[0].covariates:
         if name in bands or (numeric != AUTO and name not in numeric):
             continue
-        labels = [label for table in tables for label in table.covariates[name].present() if label != MISSING]
+        columns = [table.covariates[name] for table in tables]
+        numbers = _distinct_numbers(columns)
+        if numbers is not None and len(numbers) > MANY_NUMBERS:
+            found[name] = _scale(tables, name, None)
+            continue
+        labels = [label for column in columns for label in column.present() if label != MISSING]
         origin = None if numeric == AUTO else _origin(name, labels)
         if origin is None and not all(map(is_number, labels)):
             if numeric == AUTO:
@@ -106,6 +112,16 @@ def numeric_scales(tables: Sequence[GroupedTable], numeric: Numeric, bands: Coll
             continue
         found[name] = _scale(tables, name, origin)
     return found
+
+
+def _distinct_numbers(columns: Sequence[LabelColumn]) -> npt.NDArray[Any] | None:
+    """The distinct numbers of columns of one type of numbers; None where some are something else, or not finite."""
+    present = [column.present_numbers() for column in columns]
+    known = [numbers for numbers in present if numbers is not None]
+    if len(known) < len(present) or len({numbers.dtype for numbers in known}) > 1:
+        return None
+    found = np.unique(np.concatenate(known))
+    return found if np.isfinite(found).all() else None
 
 
 def _origin(name: str, labels: Sequence[str]) -> str | None:
@@ -125,6 +141,8 @@ def _scale(tables: Sequence[GroupedTable], name: str, origin: str | None) -> Num
 
 def label_numbers(column: LabelColumn, origin: str | None) -> FloatArray:
     """The number of each label, NaN where it is missing, shape (labels,)."""
+    if column.numbers is not None:
+        return column.numbers.astype(np.float64)
     if origin is None:
         found = [np.nan if label is None or label == MISSING else float(label) for label in column.labels]
     else:
@@ -172,7 +190,9 @@ def check_no_numbered_people(
     """
     rows = sum(max(float(table.rows.sum()), float(len(table.rows))) for table in tables)
     for name in [name for name, scale in scales.items() if scale.whole and numeric == AUTO]:
-        distinct = len({label for table in tables for label in table.covariates[name].present()})
+        columns = [table.covariates[name] for table in tables]
+        numbers = _distinct_numbers(columns)
+        distinct = len({label for each in columns for label in each.present()} if numbers is None else numbers)
         if distinct > _NEARLY_ALL * rows:
             raise TableError(
                 f"covariate {name!r} has {distinct:,} levels, all of them whole numbers, in {count_text(rows)} rows, "

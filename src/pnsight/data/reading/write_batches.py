@@ -51,7 +51,8 @@ def writing_batches(path: Path, kind: FileKind, schema: Any) -> Iterator[BatchWr
     try:
         with replacing(path) as scratch:
             if kind == "parquet":
-                with pyarrow.parquet.ParquetWriter(str(scratch), schema) as writer:
+                recurring = [each.name for each in schema if not pa.types.is_floating(each.type)]
+                with pyarrow.parquet.ParquetWriter(str(scratch), schema, use_dictionary=recurring) as writer:
                     yield writer
             else:
                 with scratch.open("wb") as file:

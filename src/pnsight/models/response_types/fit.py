@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, get_args
 
@@ -12,7 +13,7 @@ from pnsight._progress import Progress, no_progress, subtask
 from pnsight._typing import FloatArray, IndexArray
 from pnsight.data.coarsened import coarsened_shares, effective_counts
 from pnsight.data.law import Law
-from pnsight.data.number_scale import STANDARDISED, Coding
+from pnsight.data.number_scale import Coding
 from pnsight.data.profiles import distinct_profiles, profile_index
 from pnsight.data.schema import OPEN, Codes
 from pnsight.data.study import Study
@@ -42,6 +43,7 @@ from pnsight.models.response_types.law_errors import (
 from pnsight.models.response_types.learning_curve import group_weights, inflation_from_gain, learning_gain
 from pnsight.models.response_types.log_linear import fit_log_linear
 from pnsight.models.response_types.marginalise import Marginaliser
+from pnsight.models.response_types.profile_inputs import ProfileInputs
 from pnsight.models.response_types.random_effects import fit_random_effects
 from pnsight.models.response_types.reference_people import ReferencePeople, draw_people, fit_errors
 from pnsight.models.response_types.sampled_profiles import SampledProfiles
@@ -165,8 +167,7 @@ class FitProcedure:
         self.cell_counts = effective_counts(self.counts, everyone, study.structure)
         """Rows of each profile in cells, those of sets shared out, by what they are worth, shape (profiles, cells)."""
         self.numeric = bool(study.schema.numeric)
-        self.coding: Coding = STANDARDISED
-        self.inputs = study.schema.effect_coding(study.profiles)
+        self.inputs = ProfileInputs(study.schema, study.profiles)
         self.training = config.numeric.training if self.numeric else config.training
         effort = config.effort_for(len(study.profiles), float(self.counts.sum()), self.numeric)
         self.capacities = effort.capacities if self.inputs.shape[1] else (CONSTANT,)
@@ -200,15 +201,14 @@ class FitProcedure:
     def _run_numeric(self) -> tuple[FitSummary, Marginaliser]:
         """The same where covariates are numbers: first how networks see them, and in the end reference people."""
         folds = self._split()[: self.folds]
-        self.coding = self._choose_coding(folds[0])
-        self.inputs = self.study.schema.effect_coding(self.study.profiles, self.coding)
+        self.inputs = self._choose_coding(folds[0])
         selected = self._select(folds)
         fitted = self._fit_random_effects() if selected.no_network else self._fit_networks(selected, folds)
         self.progress(len(self.stages), len(self.stages), self.stages[-1])
         return self._summary(selected, (), fitted), self._reference_people(fitted)
 
-    def _choose_coding(self, fold: FloatArray) -> Coding:
-        """What networks see of numbers: that with which one predicts the rows of a fold best.
+    def _choose_coding(self, fold: FloatArray) -> ProfileInputs:
+        """Profiles as networks see them: so that one predicts the rows of a fold best.
 
         All are trained without the fold, with the same seed.
         """
@@ -217,12 +217,11 @@ class FitProcedure:
         seed, scores = int(self.rng.integers(2**31)), {}
         spec, left = NetworkSpec(self.config.numeric.coding_capacity, 0, seed), [self.counts - fold]
         for coding in get_args(Coding):
-            inputs = self.study.schema.effect_coding(self.study.profiles, coding)
+            inputs = replace(self.inputs, coding=coding)
             (network,) = train_ensemble(inputs, left, [spec], self.structure, no_progress, self.training)
             types = probabilities(network, inputs[self.validation_profiles]).astype(np.float64)
             scores[coding] = log_likelihood(types, fold[self.validation_profiles], self.structure).sum()
-        best: Coding = max(scores, key=lambda coding: scores[coding])
-        return best
+        return replace(self.inputs, coding=max(scores, key=lambda coding: scores[coding]))
 
     def _select(self, folds: Sequence[FloatArray] = ()) -> _Selected:
         """Capacity weights and prior rows by cross-validation."""
@@ -337,7 +336,7 @@ class FitProcedure:
             return np.sqrt(np.stack([each.predict(positions(codes))[1] for each in effects], axis=1))
 
         types = types_at(study.profiles)
-        linear = fit_log_linear(self.inputs, types, self.counts.sum(axis=1))
+        linear = fit_log_linear(self.inputs[:], types, self.counts.sum(axis=1))
         some = positions(self._some_profiles())
         decay = np.array([fit_decay(each.error_covariance(some), some) for each in effects if self.intervals])
         return _Fitted([linear], types, types_at, errors_at, decay, 1.0 if self.intervals else None)
@@ -353,7 +352,7 @@ class FitProcedure:
 
     def _shrunk_at(self, codes: Codes, networks: Sequence[Layers], counts: FloatArray, prior_rows: float) -> FloatArray:
         """What networks say of profiles, shrunk to their counts where they have some, shape (profiles, types)."""
-        found = mean_probabilities(networks, self.study.schema.effect_coding(codes, self.coding))
+        found = replace(self.inputs, profiles=codes).mean_types(networks)
         if self.numeric:
             return found
         place = self.study.lookup.find(codes)
@@ -495,7 +494,7 @@ class FitProcedure:
         sources = [*half, *rest]
         networks = self._train(sources, [(source, k) for source in range(len(sources)) for k in capacities], None)
         ensembles = [networks[start : start + len(capacities)] for start in range(0, len(networks), len(capacities))]
-        types = [mean_probabilities(each, self.inputs) for each in ensembles]
+        types = [self.inputs.mean_types(each) for each in ensembles]
         learned = learning_gain(types[: len(folds)], types[len(folds) :], folds, self.structure)
         errors = self._simulated_errors(studies, types_at, selected.prior_rows, 1.0, self._some_profiles())
         weights = group_weights(self.counts, self.structure)
@@ -551,14 +550,14 @@ class FitProcedure:
         some = np.sort(self.rng.permutation(len(people))[: limits.error_people])
         law = self.structure.cell_probabilities(types)
         mean = law.mean(axis=0, keepdims=True)
-        inputs = study.schema.effect_coding(people[some], self.coding)
+        inputs = replace(self.inputs, profiles=people)[some]
         return ReferencePeople(
             study.schema,
             people,
             types.astype(np.float32),
             masses,
             fitted.networks,
-            self.coding,
+            self.inputs.coding,
             fit_errors(inputs, fitted.errors_at(people[some])),
             relative_errors(law.var(axis=0, keepdims=True), mean, self.structure)[0],
         )

@@ -43,10 +43,11 @@ from pnsight.models.response_types.near_people import NEAR, NearPeople
 from pnsight.models.response_types.reconcile import Reconciled, reconcile
 from pnsight.models.response_types.reference_people import ReferencePeople
 from pnsight.models.response_types.sampled_profiles import SampledProfiles
+from pnsight.models.stored_profiles import NUMBERS
 from pnsight.notes import Note
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import EXTRAPOLATED, MODEL, ROWS, BoundTable
-from pnsight.queries.query import format_queries
+from pnsight.queries.query import texts_when_needed
 
 _DRAWS = 64
 """Draws of the errors of laws that planning looks at."""
@@ -96,7 +97,7 @@ class ResponseTypeModel(LawModel):
 
     name: ClassVar[str] = "response-types"
     learns: ClassVar[Any] = PlainSummary
-    unknown_as_nan: ClassVar[tuple[str, ...]] = ("profile_errors", "group_errors", "error_weights")
+    unknown_as_nan: ClassVar[tuple[str, ...]] = ("profile_errors", "group_errors", "error_weights", NUMBERS)
     method: ClassVar[str] = (
         "The response-type model. Every person is of one kind: the treatment they would choose, and the outcome they "
         "would have with and without it. Small networks give each profile its mix of these kinds, fitted to both "
@@ -226,7 +227,7 @@ class ResponseTypeModel(LawModel):
         lower, upper, status = resolve_crossed_bounds(*bound(law), within=estimand.span)
         table = BoundTable(
             estimand.quantity.name,
-            format_queries(self.schema, codes),
+            texts_when_needed(self.schema, codes),
             lower,
             upper,
             *self.support(counts),

@@ -7,7 +7,9 @@ of t + 1 parts of them (the pigeonhole principle): where there are many queries,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -29,10 +31,21 @@ _MOST_SORTED = 16
 _MAX_PAIRS = 4_000_000
 """Pairs of a query and a person that are compared at once."""
 
+_MOST_CELLS, _MOST_COVARIATES = 2**25, 32
+"""Combinations of levels, and covariates, up to which it is found out about all of them once it pays."""
+
+_CELLS_PER_QUERY = 1536
+"""Cells that are looked at along an axis in about the time in which one query is answered by itself."""
+
 _FIRST_STEP = 8
 """People whom a query is compared with first; then twice as many, and so on."""
 
 Words = npt.NDArray[np.uint64]
+
+
+def _may_differ(fixed: int) -> int:
+    """In how many covariates people may differ from a query that fixes so many, to be near."""
+    return max(1, fixed // NEAR)
 
 
 def _parts(covariates: IndexArray, number: int) -> list[tuple[int, ...]]:
@@ -66,6 +79,8 @@ class NearPeople:
         self._first_bits = np.cumsum([0, *shape])
         self._words = self._words_of(people)
         self._sorted: dict[tuple[int, ...], _SortedPeople] = {}
+        self._cells = math.prod(self._shape)
+        self._asked = 0
 
     def somebody(self, queries: Codes) -> BoolArray:
         """Whether somebody is near each query.
@@ -80,14 +95,39 @@ class NearPeople:
         array of bool, shape (queries,)
         """
         found = np.zeros(len(queries), dtype=bool)
-        for rows in lattice.group_by_pattern(queries):
-            fixed = np.flatnonzero(queries[rows[0]] != OPEN)
-            found[rows] = self._somebody(queries[rows], fixed)
+        whole = (queries != OPEN).all(axis=1)
+        left = np.arange(len(queries))
+        if self._pays_everywhere(int(whole.sum())):
+            left, place = np.flatnonzero(~whole), np.ravel_multi_index(tuple(queries[whole].T), self._shape)
+            found[whole] = self._everywhere[place]
+        for some in lattice.group_by_pattern(queries[left]) if len(left) else ():
+            rows = left[some]
+            found[rows] = self._somebody(queries[rows], np.flatnonzero(queries[rows[0]] != OPEN))
         return found
+
+    def _pays_everywhere(self, queries: int) -> bool:
+        """Whether it is cheaper by now to know it of all combinations of levels; of queries that leave nothing open."""
+        self._asked += queries
+        covariates = len(self._shape)
+        if self._cells > _MOST_CELLS or covariates > _MOST_COVARIATES:
+            return False
+        return self._cells * covariates * _may_differ(covariates) <= _CELLS_PER_QUERY * self._asked
+
+    @cached_property
+    def _everywhere(self) -> BoolArray:
+        """Whether somebody is near each combination of levels, shape (combinations,)."""
+        near = np.zeros(self._shape, dtype=bool)
+        near[tuple(self._people.T)] = True
+        for _ in range(_may_differ(len(self._shape))):
+            within = near.copy()
+            for axis in range(near.ndim):
+                within |= near.any(axis=axis, keepdims=True)
+            near = within
+        return near.ravel()
 
     def _somebody(self, queries: Codes, fixed: IndexArray) -> BoolArray:
         """The same for queries that fix the same covariates."""
-        may_differ = max(1, len(fixed) // NEAR)
+        may_differ = _may_differ(len(fixed))
         parts = [*_parts(fixed, 2), *_parts(fixed, may_differ + 1)]  # in halves somebody is found soonest
         found = np.zeros(len(queries), dtype=bool)
         for part in parts if len(queries) > _FEW_QUERIES else [()]:

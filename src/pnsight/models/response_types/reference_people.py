@@ -30,6 +30,8 @@ from pnsight.models.response_types.marginalise import (
     networks_from,
     with_people,
 )
+from pnsight.models.response_types.profile_inputs import ProfileInputs
+from pnsight.models.stored_profiles import profiles_in, profiles_out
 from pnsight.queries import lattice
 
 _CACHED = 4
@@ -153,7 +155,7 @@ class ReferencePeople(Marginaliser):
         """Types of single people, shape (people, types)."""
         if profiles.shape == self.people.shape and (profiles == self.people).all():
             return self.people_types.astype(np.float64)
-        return mean_probabilities(self.networks, self.schema.effect_coding(profiles, self.coding)).astype(np.float64)
+        return ProfileInputs(self.schema, profiles, self.coding).mean_types(self.networks)
 
     def errors_at(self, profiles: Codes) -> FloatArray:
         """Relative errors of the laws of single people, shape (people, groups)."""
@@ -177,13 +179,15 @@ class ReferencePeople(Marginaliser):
         return lru_cache(_CACHED)(find)  # type: ignore[return-value]
 
     def _find_kinds(self, codes: Codes, weights: FloatArray) -> tuple[BoolArray, BoolArray, BoolArray]:
-        ranges = np.zeros(codes.shape, dtype=bool)
+        ranges = np.zeros(codes.shape, dtype=bool, order="F")
         for j in self.schema.numeric:
             ranges[:, j] = is_range(codes[:, j])
+        single = ~((codes == OPEN) | ranges).any(axis=1)
+        if single.all():
+            return single, ~single, ~single
         points = np.zeros(codes.shape, dtype=bool)
         numeric = list(self.schema.numeric)
         points[:, numeric] = (codes[:, numeric] != OPEN) & ~ranges[:, numeric]
-        single = ~((codes == OPEN) | ranges).any(axis=1)
         near = ~single & points.any(axis=1)
         plain = np.flatnonzero(~single & ~near)
         near[plain] = self._effective_people(codes[plain], weights) < _MIN_PEOPLE
@@ -288,15 +292,14 @@ class ReferencePeople(Marginaliser):
     def arrays(self) -> Arrays:
         """People, types, shares, errors and networks."""
         own = {name: getattr(self, name) for name in _OWN_ARRAYS}
+        own |= profiles_out("people", self.schema, self.people)
         return {**own, "coding": np.array([get_args(Coding).index(self.coding)]), **network_arrays(self.networks)}
 
     @classmethod
     def from_arrays(cls, schema: Schema, profiles: Codes, arrays: Arrays) -> Self:
         """What `arrays` described."""
-        people, types, masses, errors, between = (arrays[name] for name in _OWN_ARRAYS)
-        networks = networks_from(arrays)
-        if people.ndim != 2 or people.shape[1] != len(schema.names) or people.dtype != schema.code_type:
-            raise ValueError(f"reference people of shape {people.shape} do not fit {len(schema.names)} covariates")
+        types, masses, errors, between = (arrays[name] for name in _OWN_ARRAYS)
+        networks, people = networks_from(arrays), profiles_in("people", schema, arrays)
         if len(types) != len(people) or masses.shape[1] != len(people):
             raise ValueError(f"arrays of {len(types)} and {masses.shape[1]} people do not fit {len(people)}")
         number = int(arrays["coding"][0])
@@ -306,10 +309,10 @@ class ReferencePeople(Marginaliser):
         inputs, columns = networks[0][0][0].shape[1], schema.effect_coding(people[:0], coding).shape[1]
         if inputs != columns:
             raise ValueError(f"networks of {inputs} inputs do not fit covariates of {columns}")
-        return cls(schema, np.asfortranarray(people), types, masses, networks, coding, errors, between)
+        return cls(schema, people, types, masses, networks, coding, errors, between)
 
 
-_OWN_ARRAYS = ("people", "people_types", "masses", "error_weights", "between")
+_OWN_ARRAYS = ("people_types", "masses", "error_weights", "between")
 
 
 def error_features(inputs: Float32Array) -> FloatArray:

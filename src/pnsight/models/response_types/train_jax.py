@@ -25,6 +25,7 @@ from pnsight.models.mlp_jax import mish
 from pnsight.models.mlp_numpy import Layers
 from pnsight.models.response_types.capacity import Capacity
 from pnsight.models.response_types.config import TrainingConfig
+from pnsight.models.response_types.profile_inputs import ProfileInputs
 from pnsight.models.response_types.shrinkage import map_estimate
 
 _MIN_PROBABILITY = 1e-7
@@ -56,7 +57,7 @@ _DECAYS = _Weights(1, 1, 0, 1, 0, 1, 0)  # type: ignore[arg-type]
 
 
 def train_ensemble(
-    inputs: Float32Array,
+    inputs: ProfileInputs | Float32Array,
     sources: Sequence[FloatArray],
     members: Sequence[NetworkSpec],
     structure: Structure,
@@ -85,14 +86,14 @@ def train_ensemble(
     list of Layers
         One network a member.
     """
-    data = _Data.of(inputs, sources, structure, config)
-    constant = [member.capacity.constant or not inputs.shape[1] for member in members]
+    data, columns = _Data.of(inputs, sources, structure, config), inputs.shape[1]
+    constant = [member.capacity.constant or not columns for member in members]
     trained = {
-        place: _constant_network(inputs.shape[1], data.overall[member.source])
+        place: _constant_network(columns, data.overall[member.source])
         for place, member in enumerate(members)
         if constant[place]
     }
-    packs = _packs(members, constant, inputs.shape[1], config.pack)
+    packs = _packs(members, constant, columns, config.pack)
     progress(0, len(packs), "")
     with ThreadPoolExecutor(_threads()) as pool:
         futures = {pool.submit(_train_pack, data, [members[place] for place in pack], config): pack for pack in packs}
@@ -135,7 +136,7 @@ class _Blocks:
         self.size = -(-rows // (self.blocks * config.pad)) * config.pad
         self._order = np.random.default_rng(0).permutation(rows) if self.blocks > 1 else np.arange(rows)
 
-    def arrange(self, values: npt.NDArray[np.floating]) -> Float32Array:
+    def arrange(self, values: ProfileInputs | npt.NDArray[np.floating]) -> Float32Array:
         """Values (profiles, k) as (blocks, k, size), zero where a block is padded."""
         found = np.zeros((self.blocks, values.shape[1], self.size), dtype=np.float32)
         for block in range(self.blocks):
@@ -147,23 +148,29 @@ class _Blocks:
 class _Data(NamedTuple):
     """What all members are trained on.
 
-    `inputs` are (blocks, columns, size); `overall` holds for each source the types of everyone together, (types,).
+    `inputs` are (blocks, columns, size), where JAX has them, so that all packs share them; `overall` holds for each
+    source the types of everyone together, (types,).
     """
 
     blocks: _Blocks
-    inputs: Float32Array
+    inputs: jax.Array
     sources: Sequence[FloatArray]
     overall: Sequence[FloatArray]
     incidence: Float32Array
 
     @classmethod
     def of(
-        cls, inputs: Float32Array, sources: Sequence[FloatArray], structure: Structure, config: TrainingConfig
+        cls,
+        inputs: ProfileInputs | Float32Array,
+        sources: Sequence[FloatArray],
+        structure: Structure,
+        config: TrainingConfig,
     ) -> _Data:
         blocks = _Blocks(len(inputs), config)
         even = np.full((1, structure.n_types), 1 / structure.n_types)
         overall = [map_estimate(even, counts.sum(axis=0, keepdims=True), 1.0, structure)[0] for counts in sources]
-        return cls(blocks, blocks.arrange(inputs), sources, overall, structure.observed_incidence.astype(np.float32))
+        seen, incidence = jnp.asarray(blocks.arrange(inputs)), structure.observed_incidence.astype(np.float32)
+        return cls(blocks, seen, sources, overall, incidence)
 
 
 def _train_pack(data: _Data, members: Sequence[NetworkSpec], config: TrainingConfig) -> list[Layers]:
