@@ -23,6 +23,9 @@ from pnsight.web.api_fields import (
     DecideRequest,
     Error,
     ModelFields,
+    OpinionAddress,
+    OpinionAnswer,
+    OpinionRequest,
     PoliciesAddress,
     PoliciesAnswer,
     PoliciesAsked,
@@ -92,6 +95,10 @@ def router(site: Site) -> APIRouter:
         key = ("api", asked.model_dump_json())
         return await site.rankings.get(key, site.limits.answer_patience, answers.rank, asked)
 
+    async def opined(queries: list[Any] | None, asked: OpinionRequest | OpinionAddress) -> Any:
+        key = ("api opinion", asked.model_dump_json())
+        return await site.rankings.get(key, site.limits.answer_patience, answers.opinion, queries, asked)
+
     @found.get("/model", response_model=ModelFields)
     async def model() -> Any:
         """Say what the model is, which covariates there are, and which levels they have."""
@@ -156,6 +163,16 @@ def router(site: Site) -> APIRouter:
     async def policies(request: Request, asked: PoliciesRequest) -> Any:
         """Compare usual care with rules."""
         return await compared(request, list(asked.queries), asked)
+
+    @found.get("/opinion", response_model=OpinionAnswer, dependencies=[_refusing_repeated("query", "payoffs")])
+    async def opinion_in_address(asked: Annotated[OpinionAddress, Query()]) -> Any:
+        """Bound what is refined whatever the model is worth, for queries given in the address."""
+        return await opined(asked.query, asked)
+
+    @found.post("/opinion", response_model=OpinionAnswer)
+    async def opinion(asked: OpinionRequest) -> Any:
+        """Bound what is refined whatever the model is worth, beside the model's own bounds: a second opinion."""
+        return await opined(asked.queries, asked)
 
     @found.post("/thresholds", response_model=ThresholdsAnswer)
     async def thresholds(request: Request, asked: ThresholdsRequest) -> Any:

@@ -15,8 +15,10 @@ from pnsight.decisions import policies as compare_policies
 from pnsight.decisions import select as select_people
 from pnsight.decisions import tip as tip_model
 from pnsight.decisions.planning import size as study_size
+from pnsight.decisions.second_opinion import second_opinion
 from pnsight.estimands.estimand import Estimand
 from pnsight.notes import Note, sentences
+from pnsight.output import opinion_words
 from pnsight.output.about_answers import people_averaged
 from pnsight.queries.query import decode, encode
 from pnsight.web.api_fields import (
@@ -24,6 +26,8 @@ from pnsight.web.api_fields import (
     Asked,
     AskRequest,
     Decided,
+    OpinionAddress,
+    OpinionRequest,
     PoliciesAsked,
     RankRequest,
     SelectRequest,
@@ -131,6 +135,19 @@ def policies(explorer: Explorer, queries: list[Any], asked: PoliciesAsked) -> di
         **_about(explorer, model.estimand(level=asked.level, population=asked.population), found.notes),
         "level": found.level,
         "policies": as_records(found.columns()),
+    }
+
+
+def opinion(explorer: Explorer, queries: list[Any] | None, asked: OpinionRequest | OpinionAddress) -> dict[str, Any]:
+    """Refined bounds that hold whatever the model, beside the model's own."""
+    model, estimand = explorer.model, asked.estimand(explorer.model)
+    found = second_opinion(model, None if queries is None else encode(model.schema, queries), estimand, asked.folds)
+    return {
+        **_about(explorer, estimand, found.notes),
+        "quantity": found.quantity,
+        "level": found.level,
+        "verdict": opinion_words.verdict(found, opinion_words.group_names(model.study, found)),
+        "opinions": as_records(found.columns()),
     }
 
 

@@ -302,6 +302,38 @@ class Proof:
 
 
 @dataclass(frozen=True)
+class OpinionRow:
+    """A group by both opinions: as `SecondOpinion` has them, None for what is missing; names and agreement in words."""
+
+    query: str
+    name: str
+    model_lower: float | None
+    model_upper: float | None
+    model_low: float | None
+    model_high: float | None
+    lower: float | None
+    upper: float | None
+    low: float | None
+    high: float | None
+    agreement: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """Refined bounds by the model beside those of a second opinion, whose intervals have a confidence of `level`.
+
+    `verdict` says whether they agree.
+    """
+
+    level: float = 0.0
+    rows: tuple[OpinionRow, ...] = ()
+    verdict: str = ""
+    notes: tuple[str, ...] = ()
+    refused: str = ""
+
+
+@dataclass(frozen=True)
 class GuidelineItem:
     """An item of a reporting guideline: its number or section, its topic in our words, and what the analysis says.
 
@@ -484,6 +516,7 @@ class Summary:
     thresholds : who would be treated at other thresholds
     assuming : what was assumed beyond that, and how far people may differ from those of the trial
     proof : how the model fares on rows held out, if that was asked for
+    opinion : the model's refined bounds beside a second opinion, if that was asked for
     guidelines : what the analysis says to the items of reporting guidelines
     """
 
@@ -528,6 +561,7 @@ class Summary:
     thresholds: Thresholds = field(default_factory=lambda: Thresholds(""))
     assuming: tuple[str, ...] = ()
     proof: Proof | None = None
+    opinion: Opinion | None = None
     guidelines: Guidelines = field(default_factory=Guidelines)
 
     def decision(self, answer: Answer) -> str:
