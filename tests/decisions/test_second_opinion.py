@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 import pnsight
+from boastful import Boastful
 from cases import half_contradicted, write_csv
 from noted import kinds
 from pnsight import simulation as populations
@@ -28,15 +27,6 @@ class Swapped(pnsight.PlugIn):
         found = super().fit(study.with_counts(counts))
         found.keep_warnings(())
         return found
-
-
-class Boastful(pnsight.PlugIn):
-    """A plug-in whose lower ends are too high by far."""
-
-    def compute_bounds(self, codes, estimand):
-        found = super().compute_bounds(codes, estimand)
-        raised = {end: getattr(found, end) + 0.08 for end in ("lower", "lower_low", "lower_high")}
-        return replace(found, **raised)
 
 
 @pytest.fixture(scope="module")

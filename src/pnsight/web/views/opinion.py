@@ -10,11 +10,12 @@ import numpy as np
 
 from pnsight.decisions.second_opinion import TIGHTER, SecondOpinion, second_opinion
 from pnsight.notes import sentences
-from pnsight.output.opinion_words import WORDS, group_names, other_notes, verdict
+from pnsight.output.opinion_words import EVERYONE, WORDS, group_names, other_notes, verdict
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import State
 from pnsight.web.views.describe_question import confidence, population_words, told_beside
 from pnsight.web.views.format import NOTHING, number
+from pnsight.wording import capitalised
 
 _ROOM = 0.02
 """By how much the drawn scale goes beyond the numbers."""
@@ -97,7 +98,8 @@ def _line(name: str, row: Mapping[str, Any], low: float, high: float) -> Opinion
         return begin, end
 
     word = row["agreement"]
-    return OpinionLine(name, side("model_"), side(""), WORDS[word], word == TIGHTER)
+    called = capitalised(name) if name == EVERYONE else name
+    return OpinionLine(called, side("model_"), side(""), WORDS[word], word == TIGHTER)
 
 
 def _shown(value: float | None) -> str:
