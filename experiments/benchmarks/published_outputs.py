@@ -350,6 +350,11 @@ def policies(found: Published) -> bytes:
     return found.get("/policies") + found.get("/policies?with.sex=male")
 
 
+@output("pages: slack", addresses=["/slack"])
+def slack(found: Published) -> bytes:
+    return found.get("/slack?threshold=0.2") + found.get("/slack?with.sex=male&threshold=0.2&cautious=no")
+
+
 @output("pages: people", addresses=["/people", "/people/result", "/people.csv"])
 def people(found: Published) -> bytes:
     table = {"text": "sex,old\nmale,yes\nfemale,\n"}

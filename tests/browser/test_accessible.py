@@ -14,6 +14,7 @@ PAGES = {
     "budget": "/budget?budget=300&people=1000",
     "who is treated": "/decisions?by=sex&threshold=0.2",
     "usual care": "/policies",
+    "slack": "/slack?with.sex=male&threshold=0.2",
     "the check": "/check",
     "a second opinion": "/opinion?with.sex=male",
     "people": "/people",

@@ -305,6 +305,7 @@ def test_no_answer_says_why(ask):
         "/policies",
         "/check",
         "/opinion",
+        "/slack",
     ],
 )
 def test_every_page_of_every_model_can_be_read(name, path, ask):
@@ -359,6 +360,7 @@ NAMED = (
     "/policies",
     "/check",
     "/opinion",
+    "/slack",
 )
 
 
