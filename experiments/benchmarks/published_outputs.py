@@ -317,6 +317,11 @@ def api_thresholds(found: Published) -> bytes:
     return found.post("/api/thresholds", json={}) + found.post("/api/select", json={"budget": 0.3, "max_harm": 0.1})
 
 
+@output("API: held-out rows", addresses=["/api/validate"])
+def api_validate(found: Published) -> bytes:
+    return found.post("/api/validate", json={"splits": 1, "subgroups": ["sex=male"]})
+
+
 @output("API: study size", addresses=["/api/size"])
 def api_size(found: Published) -> bytes:
     return found.post("/api/size", json={"margin": 0.05, "query": "sex=male"})
@@ -348,6 +353,11 @@ def groups(found: Published) -> bytes:
 @output("pages: policies", addresses=["/policies"])
 def policies(found: Published) -> bytes:
     return found.get("/policies") + found.get("/policies?with.sex=male")
+
+
+@output("pages: held-out rows", addresses=["/proof"])
+def proof(found: Published) -> bytes:
+    return found.get("/proof")
 
 
 @output("pages: slack", addresses=["/slack"])

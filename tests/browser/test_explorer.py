@@ -360,6 +360,7 @@ def test_on_a_phone_nothing_is_wider_than_the_screen_and_the_answer_stays_in_sig
         "/check",
         "/opinion",
         "/slack",
+        "/proof",
         "/",
     ):
         page = begun.open(path)

@@ -306,6 +306,7 @@ def test_no_answer_says_why(ask):
         "/check",
         "/opinion",
         "/slack",
+        "/proof",
     ],
 )
 def test_every_page_of_every_model_can_be_read(name, path, ask):
@@ -361,6 +362,7 @@ NAMED = (
     "/check",
     "/opinion",
     "/slack",
+    "/proof",
 )
 
 

@@ -42,6 +42,8 @@ from pnsight.web.api_fields import (
     TipAddress,
     TipAnswer,
     TipRequest,
+    ValidateAnswer,
+    ValidateRequest,
 )
 from pnsight.web.context import Site
 from pnsight.web.state import repeated
@@ -178,6 +180,12 @@ def router(site: Site) -> APIRouter:
     async def thresholds(request: Request, asked: ThresholdsRequest) -> Any:
         """Say how many would be treated, not, or uncertain at each threshold."""
         return await site.computed(request, site.heavy, answers.thresholds, asked)
+
+    @found.post("/validate", response_model=ValidateAnswer)
+    async def validate(asked: ValidateRequest) -> Any:
+        """Hold rows of the model's study out, fit to the others, and compare."""
+        key = ("api validate", asked.model_dump_json())
+        return await site.rankings.get(key, site.limits.answer_patience, answers.validate, asked)
 
     @found.post("/size", response_model=SizeAnswer)
     async def size(request: Request, asked: SizeRequest) -> Any:

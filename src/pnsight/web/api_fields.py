@@ -299,6 +299,20 @@ class SelectRequest(Asked):
     max_harm_each: float | None = Field(None, ge=0, le=1, description="the same for those of each profile by itself")
 
 
+class ValidateRequest(BaseModel):
+    """How to hold rows out: as the options of `pnsight validate`, of the model served and its rows."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    splits: int = Field(3, ge=1, le=20, description="how often rows are held out, a fit for each")
+    held_out: float = Field(0.25, gt=0, le=0.5, description="share of the rows held out each time")
+    subgroups: list[QueryGiven] = Field(
+        [], max_length=MOST_COMPARED, description="groups whose calibration is told, beside everyone's"
+    )
+    quantity: QuantityName = Field("pns", description="whose bounds are compared")
+    level: float = Field(DEFAULT_LEVEL, gt=0, lt=1, description="confidence of the intervals")
+
+
 class SizeRequest(One):
     """How large a study is to be: as the options of `pnsight size`, with the model served as the pilot."""
 
@@ -688,6 +702,40 @@ class SelectAnswer(About):
     totals: dict[str, float | None]
     harmed_at_most: float | None
     selected: list[SelectedFields]
+
+
+class MeasureFields(BaseModel):
+    """A measure of a model on rows held out, and its interval where it has one."""
+
+    model: str
+    measure: str
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+class CalibrationFields(BaseModel):
+    """A cell of one model for everyone, for a tenth of the predictions or for a subgroup: predicted and observed."""
+
+    model: str
+    cell: str
+    group: str
+    tenth: int | None
+    rows: float
+    predicted: float | None
+    observed: float | None
+    error: float | None
+
+
+class ValidateAnswer(BaseModel):
+    """What rows held out say about the model, beside the plug-in."""
+
+    splits: int
+    held_out: float
+    level: float
+    notes: list[str]
+    measures: list[MeasureFields]
+    calibration: list[CalibrationFields]
 
 
 class SizeFields(BaseModel):

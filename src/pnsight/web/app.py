@@ -34,6 +34,7 @@ from pnsight.web.opinion_pages import OpinionPages
 from pnsight.web.pages import Pages
 from pnsight.web.people_pages import PeoplePages
 from pnsight.web.policy_pages import PolicyPages
+from pnsight.web.proof_pages import ProofPages
 from pnsight.web.slack_pages import SlackPages
 
 _KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -92,6 +93,7 @@ def app_of(site: Site, access: Access) -> FastAPI:
     app.router.routes.extend(DecisionPages(site).routes())
     app.router.routes.extend(CheckPages(site).routes())
     app.router.routes.extend(OpinionPages(site).routes())
+    app.router.routes.extend(ProofPages(site).routes())
     app.router.routes.extend(SlackPages(site).routes())
     app.router.routes.append(_static())
     app.include_router(api.router(site))
