@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from page_text import read
-from pnsight.decisions import POLICIES, policies, select, threshold_curve
+from pnsight.decisions import POLICIES, decide, policies, select, threshold_curve
 from pnsight.decisions.planning import size
 
 
@@ -16,6 +16,12 @@ def test_the_page_shows_what_the_library_says(client, model):
     shown = [float(row.one("td", data_label="Respond").one("b").text) for row in rows]
     assert shown == [float(f"{found.of(name)['value']:.3f}") for name in POLICIES]
     assert "The best rule by covariates has" in page.text
+
+
+def test_the_page_says_whether_to_leave_it_to_them(client, model):
+    page = read(client.get("/policies?with.sex=male").text)
+    found = decide(model, "sex=male", leave=True, cautious=True)
+    assert str(found.reason())[1:] in page.one("p", class_="choice").text
 
 
 def test_the_page_is_about_the_people_chosen(client, model):

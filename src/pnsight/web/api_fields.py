@@ -304,7 +304,7 @@ class ValidateRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    splits: int = Field(3, ge=1, le=20, description="how often rows are held out, a fit for each")
+    splits: int = Field(2, ge=1, le=20, description="how often rows are held out, a fit for each")
     held_out: float = Field(0.25, gt=0, le=0.5, description="share of the rows held out each time")
     subgroups: list[QueryGiven] = Field(
         [], max_length=MOST_COMPARED, description="groups whose calibration is told, beside everyone's"

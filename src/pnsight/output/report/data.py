@@ -259,10 +259,14 @@ class PolicyRow:
 
 @dataclass(frozen=True)
 class UsualCare:
-    """Usual care against rules, for everyone; `better` says so where it is better than what is decided for everyone."""
+    """Usual care against rules, for everyone; `better` says so where it is better than what is decided for everyone.
+
+    `choice` says whether to treat all, none, or to leave it to them.
+    """
 
     policies: tuple[PolicyRow, ...] = ()
     verdict: str = ""
+    choice: str = ""
     better: str = ""
     notes: tuple[str, ...] = ()
     refused: str = ""

@@ -28,7 +28,7 @@ from pnsight.decisions import (
 )
 from pnsight.decisions import tip as find_tip
 from pnsight.decisions.ranking import NOBODY_KNOWN_HARMED
-from pnsight.decisions.usual_care import usual_care_notes
+from pnsight.decisions.usual_care import decide_or_leave, usual_care_notes
 from pnsight.errors import PnsightError
 from pnsight.estimands.estimand import Estimand
 from pnsight.estimands.payoffs import Payoffs
@@ -230,7 +230,10 @@ def usual_care(asked: ReportRequest, headline: Headline) -> UsualCare:
     treated, untreated = np.array([decision == TREAT]), np.array([decision == NOT])
     better = usual_care_notes(model, encode(model.schema, None), treated, untreated, asked.estimand)
     said = tuple(note for note in found.notes if note.kind != "usual_care_beats_rule")
-    return UsualCare(rows, policy_words.verdict(found), "".join(sentences(better, "page")), asked.notes(said))
+    how: dict[str, Any] = {"level": asked.estimand.level, "population": asked.estimand.population}
+    choice = decide_or_leave(model, None, cautious=asked.cautious, **how).reason()
+    said_of = policy_words.verdict(found), f"{capitalised(str(choice))}."
+    return UsualCare(rows, *said_of, "".join(sentences(better, "page")), asked.notes(said))
 
 
 def thresholds(asked: ReportRequest) -> Thresholds:

@@ -12,7 +12,7 @@ from pnsight.web.explorer import Explorer
 from pnsight.web.views.format import NOTHING
 from pnsight.wording import capitalised
 
-SPLITS = 3
+SPLITS = 2
 """How often rows are held out for the page; the command line takes any number."""
 
 

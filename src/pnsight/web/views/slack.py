@@ -139,8 +139,9 @@ def _scale(values: FloatArray) -> list[float]:
     """The marks of a scale from which to where numbers reach."""
     if np.isnan(values).all():
         return [0.0, 1.0]
-    least, most = float(np.nanmin(values)), float(np.nanmax(values))
-    step = _step(max(most - least, 0.01))
+    least = float(np.nanmin(values))
+    most = max(float(np.nanmax(values)), least + 0.01)
+    step = _step(most - least)
     return [step * k for k in range(math.floor(least / step + 1e-9), math.ceil(most / step - 1e-9) + 1)]
 
 
