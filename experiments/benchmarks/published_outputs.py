@@ -360,6 +360,11 @@ def proof(found: Published) -> bytes:
     return found.get("/proof")
 
 
+@output("pages: study size", addresses=["/size"])
+def size(found: Published) -> bytes:
+    return found.get("/size") + found.get("/size?with.sex=male&margin=0.02")
+
+
 @output("pages: slack", addresses=["/slack"])
 def slack(found: Published) -> bytes:
     return found.get("/slack?threshold=0.2") + found.get("/slack?with.sex=male&threshold=0.2&cautious=no")

@@ -366,6 +366,7 @@ def test_on_a_phone_nothing_is_wider_than_the_screen_and_the_answer_stays_in_sig
         "/policies",
         "/check",
         "/slack",
+        "/size",
         "/",
     ):
         page = begun.open(path)

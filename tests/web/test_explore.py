@@ -307,6 +307,7 @@ def test_no_answer_says_why(ask):
         "/opinion",
         "/slack",
         "/proof",
+        "/size",
     ],
 )
 def test_every_page_of_every_model_can_be_read(name, path, ask):
@@ -363,6 +364,7 @@ NAMED = (
     "/opinion",
     "/slack",
     "/proof",
+    "/size",
 )
 
 

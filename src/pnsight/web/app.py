@@ -35,6 +35,7 @@ from pnsight.web.pages import Pages
 from pnsight.web.people_pages import PeoplePages
 from pnsight.web.policy_pages import PolicyPages
 from pnsight.web.proof_pages import ProofPages
+from pnsight.web.size_pages import SizePages
 from pnsight.web.slack_pages import SlackPages
 
 _KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -94,6 +95,7 @@ def app_of(site: Site, access: Access) -> FastAPI:
     app.router.routes.extend(CheckPages(site).routes())
     app.router.routes.extend(OpinionPages(site).routes())
     app.router.routes.extend(ProofPages(site).routes())
+    app.router.routes.extend(SizePages(site).routes())
     app.router.routes.extend(SlackPages(site).routes())
     app.router.routes.append(_static())
     app.include_router(api.router(site))

@@ -291,6 +291,27 @@ class Thresholds:
 
 
 @dataclass(frozen=True)
+class SizeRow:
+    """Rows that an interval would need: in which case and of what, in words; None for what is not used."""
+
+    case: str
+    of: str
+    per_arm: float | None
+    experimental: float | None
+    observational: float | None
+
+
+@dataclass(frozen=True)
+class Size:
+    """How many rows another study would need for intervals of a half-width, with this one as the pilot."""
+
+    margin: float = 0.0
+    level: float = 0.0
+    rows: tuple[SizeRow, ...] = ()
+    refused: str = ""
+
+
+@dataclass(frozen=True)
 class Proof:
     """What held-out rows say about the model, beside the plug-in: one row a measure.
 
@@ -518,6 +539,7 @@ class Summary:
     events : what events are beside answers; None without a trial
     usual_care : whether a rule is better than what people choose for themselves
     thresholds : who would be treated at other thresholds
+    size : how many rows another study would need
     assuming : what was assumed beyond that, and how far people may differ from those of the trial
     proof : how the model fares on rows held out, if that was asked for
     opinion : the model's refined bounds beside a second opinion, if that was asked for
@@ -563,6 +585,7 @@ class Summary:
     events: Events | None = None
     usual_care: UsualCare = field(default_factory=UsualCare)
     thresholds: Thresholds = field(default_factory=lambda: Thresholds(""))
+    size: Size = field(default_factory=Size)
     assuming: tuple[str, ...] = ()
     proof: Proof | None = None
     opinion: Opinion | None = None

@@ -184,6 +184,7 @@ def summarise(
         events=asked.events,
         usual_care=sections.usual_care(asked, everyone[0]),
         thresholds=sections.thresholds(asked),
+        size=sections.study_size(asked),
         assuming=words.assuming(estimand),
         proof=prove(shown, estimand.quantity.name, estimand.level, validate, progress) if validate else None,
         opinion=compare_opinions(asked, progress) if opinion else None,
