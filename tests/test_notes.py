@@ -576,6 +576,11 @@ SENTENCES = {
         "there is no second opinion on 2 groups, whose people an arm or a table hardly has: categories with fewer than "
         "20 rows there, or a mix that no weights can give it",
     ),
+    "opinion_contradicted": (
+        {"groups": 1},
+        "there is no second opinion on 1 group: its ends cross by more than chance, so the tables contradict each "
+        "other there",
+    ),
     "everything_known": ({}, "every covariate is known: there is nothing to ask"),
     "nobody_described": ({}, "nobody fits this description, so how likely an answer is cannot be said"),
     "no_question_helps": ({}, "no single question would change the decision"),

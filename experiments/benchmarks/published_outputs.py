@@ -156,20 +156,20 @@ def folder(found: Published) -> bytes:
 @output("report", commands=["report"])
 def report(found: Published) -> bytes:
     """The page, and the same as data."""
-    summary = summarise(found.model, threshold=0.3, top=50, **found.contrast)
+    summary = summarise(found.model, threshold=0.3, top=50, opinion=True, **found.contrast)
     return render(summary).encode() + json.dumps(as_plain(summary)).encode()
 
 
 @output("tables of the report", commands=["report"])
 def report_tables(found: Published) -> bytes:
     """As a spreadsheet and as Markdown."""
-    summary = summarise(found.model, threshold=0.3, top=50, **found.contrast)
+    summary = summarise(found.model, threshold=0.3, top=50, opinion=True, **found.contrast)
     return as_xlsx(summary) + as_markdown(summary).encode()
 
 
 @output("report of the program", commands=["report"])
 def report_command(found: Published) -> bytes:
-    return found.run("report", FOLDER, "--format", "json", "--threshold", 0.2, *_contrast("report", found))
+    return found.run("report", FOLDER, "--format", "json", "--threshold", 0.2, "--opinion", *_contrast("report", found))
 
 
 @output("figures")
@@ -306,9 +306,20 @@ def api_policies(found: Published) -> bytes:
     return found.post("/api/policies", json={"queries": ["", "sex=male"]}) + found.get("/api/policies?query=sex%3Dmale")
 
 
+@output("API: a second opinion", addresses=["/api/opinion"])
+def api_opinion(found: Published) -> bytes:
+    sent = {"queries": ["", "sex=male"], **found.contrast}
+    return found.post("/api/opinion", json=sent) + found.get("/api/opinion?query=sex%3Dmale&folds=2")
+
+
 @output("API: thresholds and budgets", addresses=["/api/thresholds", "/api/select"])
 def api_thresholds(found: Published) -> bytes:
     return found.post("/api/thresholds", json={}) + found.post("/api/select", json={"budget": 0.3, "max_harm": 0.1})
+
+
+@output("API: held-out rows", addresses=["/api/validate"])
+def api_validate(found: Published) -> bytes:
+    return found.post("/api/validate", json={"splits": 1, "subgroups": ["sex=male"]})
 
 
 @output("API: study size", addresses=["/api/size"])
@@ -344,6 +355,21 @@ def policies(found: Published) -> bytes:
     return found.get("/policies") + found.get("/policies?with.sex=male")
 
 
+@output("pages: held-out rows", addresses=["/proof"])
+def proof(found: Published) -> bytes:
+    return found.get("/proof")
+
+
+@output("pages: study size", addresses=["/size"])
+def size(found: Published) -> bytes:
+    return found.get("/size") + found.get("/size?with.sex=male&margin=0.02")
+
+
+@output("pages: slack", addresses=["/slack"])
+def slack(found: Published) -> bytes:
+    return found.get("/slack?threshold=0.2") + found.get("/slack?with.sex=male&threshold=0.2&cautious=no")
+
+
 @output("pages: people", addresses=["/people", "/people/result", "/people.csv"])
 def people(found: Published) -> bytes:
     table = {"text": "sex,old\nmale,yes\nfemale,\n"}
@@ -369,6 +395,11 @@ def decisions(found: Published) -> bytes:
 @output("pages: the check", addresses=["/check"])
 def check(found: Published) -> bytes:
     return found.get("/check")
+
+
+@output("pages: a second opinion", addresses=["/opinion"])
+def opinion(found: Published) -> bytes:
+    return found.get("/opinion") + found.get("/opinion?with.sex=male&quantity=harm")
 
 
 @output("pages: about", addresses=["/about"])

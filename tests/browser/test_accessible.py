@@ -13,7 +13,10 @@ PAGES = {
     "compare": "/compare?with.sex=male&and.sex=female",
     "budget": "/budget?budget=300&people=1000",
     "who is treated": "/decisions?by=sex&threshold=0.2",
+    "usual care": "/policies",
+    "slack": "/slack?with.sex=male&threshold=0.2",
     "the check": "/check",
+    "a second opinion": "/opinion?with.sex=male",
     "people": "/people",
     "about": "/about",
     "interface": "/api/",
@@ -31,6 +34,8 @@ def test_axe_finds_nothing_serious(visit, path, scheme):
     page = visit(color_scheme=scheme, reduced_motion="reduce").open(path)
     if path.startswith("/groups"):
         page.locator("#table tbody tr").first.wait_for()  # a page that is still ranking is another one
+    if path.startswith("/opinion"):
+        page.locator("table.opinions").wait_for(timeout=90_000)  # until then the page looks again
     if path == "/people":
         page.get_by_label("Or its text").fill("sex\nmale\n")
         page.get_by_role("button", name="Decide", exact=True).click()

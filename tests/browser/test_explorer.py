@@ -347,9 +347,28 @@ def test_names_that_look_like_markup_do_nothing(visit):
     expect(page.locator("#table tbody tr").first).to_be_visible()
 
 
+@pytest.mark.parametrize("path", ["/opinion", "/proof"])
+def test_on_a_phone_what_took_long_fits_as_well_once_it_is_there(visit, path):
+    page = visit(viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True).open(path)
+    page.locator("table.opinions").first.wait_for(timeout=90_000)  # until then the page looks again
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 def test_on_a_phone_nothing_is_wider_than_the_screen_and_the_answer_stays_in_sight(visit):
     begun = visit(viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True)
-    for path in ("/groups", "/people", "/about", "/compare?with.sex=male", "/budget", "/decisions", "/check", "/"):
+    for path in (
+        "/groups",
+        "/people",
+        "/about",
+        "/compare?with.sex=male",
+        "/budget",
+        "/decisions",
+        "/policies",
+        "/check",
+        "/slack",
+        "/size",
+        "/",
+    ):
         page = begun.open(path)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     choose(page, "sex", "male")

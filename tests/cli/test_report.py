@@ -53,6 +53,11 @@ def test_payoffs_and_cost_add_a_section(model, run):
     assert "<h2>Benefit</h2>" not in run("report", model).out
 
 
+def test_a_second_opinion_is_there_if_asked_for(run, model):
+    assert "<h2>A second opinion</h2>" in run("report", model, "--opinion").out
+    assert "<h2>A second opinion</h2>" not in run("report", model).out
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 import pnsight
-from cases import write_csv
+from boastful import Boastful
+from cases import half_contradicted, write_csv
 from noted import kinds
 from pnsight import simulation as populations
 from pnsight.data.study import Study
@@ -28,15 +27,6 @@ class Swapped(pnsight.PlugIn):
         found = super().fit(study.with_counts(counts))
         found.keep_warnings(())
         return found
-
-
-class Boastful(pnsight.PlugIn):
-    """A plug-in whose lower ends are too high by far."""
-
-    def compute_bounds(self, codes, estimand):
-        found = super().compute_bounds(codes, estimand)
-        raised = {end: getattr(found, end) + 0.08 for end in ("lower", "lower_low", "lower_high")}
-        return replace(found, **raised)
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +108,17 @@ def test_of_few_rows_there_is_none():
     assert np.isnan([found.lower[0], found.high[0]]).all()
     assert list(found.agreement) == [""]
     assert kinds(found.notes)[-1] == "opinion_needs_rows"
+
+
+def test_ends_never_cross_and_where_the_tables_contradict_each_other_there_is_none():
+    """Of the two towns one is contradicted; in the other all bounds are points, which two estimates miss each way."""
+    found = second_opinion(pnsight.PlugIn().fit(half_contradicted()))
+    sound = [query == "town=Ain" for query in found.queries]
+    assert sum(sound) == 1
+    np.testing.assert_array_equal(np.isnan(found.lower), np.logical_not(sound))
+    assert found.low[sound] <= found.lower[sound] <= found.upper[sound] <= found.high[sound]
+    assert list(found.agreement[sound]) == [AGREE]
+    assert "opinion_contradicted" in kinds(found.notes)
 
 
 def test_more_arms_have_one_too():

@@ -230,7 +230,20 @@ def test_where_there_is_no_answer_numbers_are_null(ask):
     assert found["status"] in ("undefined", "incoherent")
 
 
-NAMES = ("model", "bounds", "decide", "tip", "ask", "rank", "policies", "thresholds", "size", "select")
+NAMES = (
+    "model",
+    "bounds",
+    "decide",
+    "tip",
+    "ask",
+    "rank",
+    "policies",
+    "opinion",
+    "thresholds",
+    "validate",
+    "size",
+    "select",
+)
 
 
 def test_the_description_names_every_address_and_loads_nothing_from_elsewhere(client):

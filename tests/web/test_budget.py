@@ -43,7 +43,16 @@ def test_who_is_not_considered_is_said_first(ask, client):
     assert rare.endswith("of the people are not considered: nothing below is about them.")
 
 
-@pytest.mark.parametrize("asked", ["budget=x", "budget=-1", "budget=7", "people=0", "quantity=pn"])
+def test_a_cap_on_harm_holds_of_those_treated(client, model):
+    page = read(client.get("/budget?budget=0.5&max_harm=0.2&cautious=no").text)
+    found = select(model, 0.5, max_harm=0.2, max_harm_each=1.0)
+    assert found.harmed_share() <= 0.2 + 1e-9
+    row = page.one("table", class_="choices").one("tbody").every("tr")[0]
+    assert row.one("td", data_label="Helped, at least").text == f"{found.totals()['guaranteed']:.1%}"
+    assert page.one("input", id="max_harm").attributes["value"] == "0.2"
+
+
+@pytest.mark.parametrize("asked", ["budget=x", "budget=-1", "budget=7", "people=0", "quantity=pn", "max_harm=3"])
 def test_a_mistake_is_told(client, asked):
     assert read(client.get(f"/budget?{asked}").text).one("p", class_="problem").text
 

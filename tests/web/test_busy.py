@@ -69,6 +69,12 @@ def test_the_page_of_groups_looks_again_by_itself(slow):
     assert "Looking at all groups" in page.one("section", id="table").text
 
 
+def test_the_page_of_the_second_opinion_looks_again_by_itself(slow):
+    page = read(slow.client.get("/opinion").text)
+    assert page.one("meta", http_equiv="refresh").attributes["content"] == "3"
+    assert "Fitting the model again" in page.text
+
+
 def test_programs_are_told_to_come_again():
     slow = Slow(replace(IN_PLACE, answer_patience=0.0))
     response = slow.client.get("/api/rank")

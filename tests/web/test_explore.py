@@ -292,7 +292,23 @@ def test_no_answer_says_why(ask):
 
 @pytest.mark.parametrize("name", list(web_models.EVERY))
 @pytest.mark.parametrize(
-    "path", ["/", "/groups", "/people", "/about", "/api/", "/compare", "/budget", "/decisions", "/check"]
+    "path",
+    [
+        "/",
+        "/groups",
+        "/people",
+        "/about",
+        "/api/",
+        "/compare",
+        "/budget",
+        "/decisions",
+        "/policies",
+        "/check",
+        "/opinion",
+        "/slack",
+        "/proof",
+        "/size",
+    ],
 )
 def test_every_page_of_every_model_can_be_read(name, path, ask):
     response = ask(name).get(path)
@@ -334,7 +350,22 @@ def test_many_covariates_can_be_searched(ask, client):
     assert not read(client.get("/").text).every("input", id="find")
 
 
-NAMED = ("/", "/groups", "/people", "/about", "/api/", "/compare", "/budget", "/decisions", "/check")
+NAMED = (
+    "/",
+    "/groups",
+    "/people",
+    "/about",
+    "/api/",
+    "/compare",
+    "/budget",
+    "/decisions",
+    "/policies",
+    "/check",
+    "/opinion",
+    "/slack",
+    "/proof",
+    "/size",
+)
 
 
 @pytest.mark.parametrize("path", [*NAMED, "/answer", "/advice", "/groups/table"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from page_text import read
-from pnsight.decisions import POLICIES, policies, select, threshold_curve
+from pnsight.decisions import POLICIES, decide, policies, select, threshold_curve
 from pnsight.decisions.planning import size
 
 
@@ -16,6 +16,12 @@ def test_the_page_shows_what_the_library_says(client, model):
     shown = [float(row.one("td", data_label="Respond").one("b").text) for row in rows]
     assert shown == [float(f"{found.of(name)['value']:.3f}") for name in POLICIES]
     assert "The best rule by covariates has" in page.text
+
+
+def test_the_page_says_whether_to_leave_it_to_them(client, model):
+    page = read(client.get("/policies?with.sex=male").text)
+    found = decide(model, "sex=male", leave=True, cautious=True)
+    assert str(found.reason())[1:] in page.one("p", class_="choice").text
 
 
 def test_the_page_is_about_the_people_chosen(client, model):
@@ -79,3 +85,16 @@ def test_the_interface_takes_the_model_as_a_pilot(client, model):
     found = size(0.05, pilot=model, query="sex=male")
     assert [one["experimental"] for one in answer["sizes"]] == found.experimental.tolist()
     assert "error" in client.post("/api/size", json={"margin": 5}).json()
+
+
+def test_the_page_of_the_study_size_shows_what_the_library_says(client, model):
+    page = read(client.get("/size?with.sex=male&margin=0.02").text)
+    found = size(0.02, 0.9, pilot=model, query="sex=male")
+    rows = page.one("table").one("tbody").every("tr")
+    shown = [row.one("td", data_label="Rows of the experiment").text for row in rows]
+    assert shown == [f"{rows:,.0f}" for rows in found.experimental]
+
+
+@pytest.mark.parametrize("asked", ["margin=x", "margin=5", "margin=nan", "quantity=benefit"])
+def test_a_study_size_that_makes_no_sense_is_told(client, asked):
+    assert read(client.get(f"/size?{asked}").text).one("p", class_="problem").text

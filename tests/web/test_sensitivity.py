@@ -96,3 +96,26 @@ def test_a_report_says_when_contradictory_tables_fit_together():
     assert headline.tip is not None
     assert headline.tip.sentence == ("No decision; the shares of both tables fit together from a slack of 0.35 on.")
     assert headline.tip.slacks
+
+
+def test_the_figure_of_bounds_against_slack_stands_behind_its_link(client, model):
+    asked = page(client, threshold=0.25, cautious="no")
+    link = next(each for each in asked.every("a") if each.text == "Bounds against slack")
+    shown = read(client.get(link.attributes["href"]).text)
+    assert f"{TIPS} by 0.0145 at most; beyond that it is uncertain." in shown.text
+    for kind, quantity in (("gain", "pns"), ("harm", "harm")):
+        answer, drawn = model.bounds("", quantity=quantity), shown.one("svg", class_=kind)
+        assert f"at slack 0 {answer.lower[0]:.3f} to {answer.upper[0]:.3f}" in drawn.attributes["aria-label"]
+    assert shown.one("svg", class_="gain").every("line", class_="tipping")
+
+
+@pytest.mark.parametrize(
+    ("name", "address", "why"),
+    [
+        ("mask-mlp", "/slack", "slack"),
+        ("response-types", "/slack?slack=0.05", "slack is set already"),
+        ("response-types", "/slack?slack=9", "slack"),
+    ],
+)
+def test_where_there_is_no_figure_the_page_says_why(ask, name, address, why):
+    assert why in read(ask(name).get(address).text).one("p", class_="problem").text.lower()

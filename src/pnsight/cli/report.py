@@ -58,6 +58,13 @@ def report(
             callback=within(0),
         ),
     ] = 0,
+    opinion: Annotated[
+        bool,
+        typer.Option(
+            "--opinion",
+            help="Ask for a second opinion on refined bounds, which holds whatever the model; takes four fits.",
+        ),
+    ] = False,
     plain: Annotated[
         bool,
         typer.Option("--plain", help="Decide by the bounds alone; by default their whole intervals have to agree."),
@@ -98,6 +105,7 @@ def report(
             trial_alone=asking.trial_alone,
             cautious=not plain,
             validate=validate,
+            opinion=opinion,
             contrast=asking.contrast,
             horizon=asking.horizon,
             among=asking.among.value,

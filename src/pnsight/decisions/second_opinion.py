@@ -29,6 +29,7 @@ from pnsight.estimands.confidence import simultaneous_levels
 from pnsight.estimands.critical_values import two_sided
 from pnsight.estimands.dual_bounds import CrossFit, DualBounds, dual_bounds
 from pnsight.estimands.estimand import Estimand, EstimandLike
+from pnsight.estimands.resolve import ROUNDING
 from pnsight.models.base import Model
 from pnsight.models.plug_in import MOST_UNCOVERED
 from pnsight.notes import INFO, WARNING, Note
@@ -42,7 +43,10 @@ AGREE, TIGHTER, WIDER = "agree", "model tighter", "model wider"
 ROWS_PER_FEATURE = 20
 """Rows that a group needs in each arm for every covariate's category that arms are weighted by, and in the category."""
 
-NEEDS_ROWS, NEEDS_OVERLAP = "opinion_needs_rows", "opinion_needs_overlap"
+IN_STEP, DIFFER = "opinions_agree", "opinions_differ"
+"""Kinds of notes that say whether the two agree."""
+
+NEEDS_ROWS, NEEDS_OVERLAP, CONTRADICTED = "opinion_needs_rows", "opinion_needs_overlap", "opinion_contradicted"
 """Kinds of notes that say why there is no second opinion on a group."""
 
 
@@ -290,9 +294,10 @@ def _features(profiles: Codes, people: FloatArray, groups: FloatArray) -> FloatA
 def _beside_model(answers: BoundTable, found: Sequence[DualBounds | str], asked: Estimand) -> SecondOpinion:
     """Both opinions on each group."""
     nothing = DualBounds(np.nan, np.nan, np.nan, np.nan)
+    z = two_sided(asked.level)
+    found = [each if isinstance(each, str) else _uncrossed(each, z) for each in found]
     rows = [nothing if isinstance(each, str) else each for each in found]
     numbers = {name: np.array([getattr(each, name) for each in rows]) for name in vars(nothing)}
-    z = two_sided(asked.level)
     low, high = numbers["lower"] - z * numbers["lower_error"], numbers["upper"] + z * numbers["upper_error"]
     lower, upper = np.clip(numbers["lower"], *asked.span), np.clip(numbers["upper"], *asked.span)
     made = SecondOpinion(
@@ -313,6 +318,20 @@ def _beside_model(answers: BoundTable, found: Sequence[DualBounds | str], asked:
         notes=(),
     )
     return replace(made, notes=(*answers.notes, *_notes(made, found)))
+
+
+def _uncrossed(found: DualBounds, z: float) -> DualBounds | str:
+    """Ends that do not cross: where they do within chance, both are where each is equally many errors off.
+
+    Beyond chance, so that not even their intervals meet, no population fits the tables, and there is no answer.
+    """
+    gap, errors = found.lower - found.upper, found.lower_error + found.upper_error
+    if gap <= ROUNDING:
+        return replace(found, lower=min(found.lower, found.upper))
+    if gap > z * errors:
+        return CONTRADICTED
+    between = found.lower - gap * found.lower_error / errors
+    return replace(found, lower=between, upper=between)
 
 
 def _agreement(answers: BoundTable, numbers: Mapping[str, FloatArray], level: float) -> npt.NDArray[np.str_]:
@@ -337,9 +356,10 @@ def _notes(made: SecondOpinion, found: Sequence[DualBounds | str]) -> Iterator[N
         named = [query for query, one in zip(made.queries, made.agreement, strict=True) if one == word]
         if named:
             values = {"queries": named, "of": len(compared), "tighter": word == TIGHTER}
-            yield Note("opinions_differ", values, WARNING if word == TIGHTER else INFO)
+            yield Note(DIFFER, values, WARNING if word == TIGHTER else INFO)
     if compared and set(compared) == {AGREE}:
-        yield Note("opinions_agree", {"groups": len(compared)})
-    for kind in (NEEDS_ROWS, NEEDS_OVERLAP):
+        yield Note(IN_STEP, {"groups": len(compared)})
+    needed = {"rows": MIN_GROUP_ROWS, "each": ROWS_PER_FEATURE}
+    for kind in (NEEDS_ROWS, NEEDS_OVERLAP, CONTRADICTED):
         if groups := sum(each == kind for each in found):
-            yield Note(kind, {"groups": groups, "rows": MIN_GROUP_ROWS, "each": ROWS_PER_FEATURE})
+            yield Note(kind, {"groups": groups, **({} if kind == CONTRADICTED else needed)})

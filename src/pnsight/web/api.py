@@ -23,6 +23,9 @@ from pnsight.web.api_fields import (
     DecideRequest,
     Error,
     ModelFields,
+    OpinionAddress,
+    OpinionAnswer,
+    OpinionRequest,
     PoliciesAddress,
     PoliciesAnswer,
     PoliciesAsked,
@@ -39,6 +42,8 @@ from pnsight.web.api_fields import (
     TipAddress,
     TipAnswer,
     TipRequest,
+    ValidateAnswer,
+    ValidateRequest,
 )
 from pnsight.web.context import Site
 from pnsight.web.state import repeated
@@ -91,6 +96,10 @@ def router(site: Site) -> APIRouter:
     async def ranked(asked: RankRequest) -> Any:
         key = ("api", asked.model_dump_json())
         return await site.rankings.get(key, site.limits.answer_patience, answers.rank, asked)
+
+    async def opined(queries: list[Any] | None, asked: OpinionRequest | OpinionAddress) -> Any:
+        key = ("api opinion", asked.model_dump_json())
+        return await site.rankings.get(key, site.limits.answer_patience, answers.opinion, queries, asked)
 
     @found.get("/model", response_model=ModelFields)
     async def model() -> Any:
@@ -157,10 +166,26 @@ def router(site: Site) -> APIRouter:
         """Compare usual care with rules."""
         return await compared(request, list(asked.queries), asked)
 
+    @found.get("/opinion", response_model=OpinionAnswer, dependencies=[_refusing_repeated("query", "payoffs")])
+    async def opinion_in_address(asked: Annotated[OpinionAddress, Query()]) -> Any:
+        """Bound what is refined whatever the model is worth, for queries given in the address."""
+        return await opined(asked.query, asked)
+
+    @found.post("/opinion", response_model=OpinionAnswer)
+    async def opinion(asked: OpinionRequest) -> Any:
+        """Bound what is refined whatever the model is worth, beside the model's own bounds: a second opinion."""
+        return await opined(asked.queries, asked)
+
     @found.post("/thresholds", response_model=ThresholdsAnswer)
     async def thresholds(request: Request, asked: ThresholdsRequest) -> Any:
         """Say how many would be treated, not, or uncertain at each threshold."""
         return await site.computed(request, site.heavy, answers.thresholds, asked)
+
+    @found.post("/validate", response_model=ValidateAnswer)
+    async def validate(asked: ValidateRequest) -> Any:
+        """Hold rows of the model's study out, fit to the others, and compare."""
+        key = ("api validate", asked.model_dump_json())
+        return await site.rankings.get(key, site.limits.answer_patience, answers.validate, asked)
 
     @found.post("/size", response_model=SizeAnswer)
     async def size(request: Request, asked: SizeRequest) -> Any:

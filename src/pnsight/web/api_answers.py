@@ -15,8 +15,11 @@ from pnsight.decisions import policies as compare_policies
 from pnsight.decisions import select as select_people
 from pnsight.decisions import tip as tip_model
 from pnsight.decisions.planning import size as study_size
+from pnsight.decisions.second_opinion import second_opinion
+from pnsight.decisions.validation import validate as validate_model
 from pnsight.estimands.estimand import Estimand
 from pnsight.notes import Note, sentences
+from pnsight.output import opinion_words
 from pnsight.output.about_answers import people_averaged
 from pnsight.queries.query import decode, encode
 from pnsight.web.api_fields import (
@@ -24,6 +27,8 @@ from pnsight.web.api_fields import (
     Asked,
     AskRequest,
     Decided,
+    OpinionAddress,
+    OpinionRequest,
     PoliciesAsked,
     RankRequest,
     SelectRequest,
@@ -31,6 +36,7 @@ from pnsight.web.api_fields import (
     ThresholdsRequest,
     TipAddress,
     TipRequest,
+    ValidateRequest,
 )
 from pnsight.web.api_structures import decide_arms, described
 from pnsight.web.explorer import Explorer
@@ -134,6 +140,19 @@ def policies(explorer: Explorer, queries: list[Any], asked: PoliciesAsked) -> di
     }
 
 
+def opinion(explorer: Explorer, queries: list[Any] | None, asked: OpinionRequest | OpinionAddress) -> dict[str, Any]:
+    """Refined bounds that hold whatever the model, beside the model's own."""
+    model, estimand = explorer.model, asked.estimand(explorer.model)
+    found = second_opinion(model, None if queries is None else encode(model.schema, queries), estimand, asked.folds)
+    return {
+        **_about(explorer, estimand, found.notes),
+        "quantity": found.quantity,
+        "level": found.level,
+        "verdict": opinion_words.verdict(found, opinion_words.group_names(model.study, found)),
+        "opinions": as_records(found.columns()),
+    }
+
+
 def thresholds(explorer: Explorer, asked: ThresholdsRequest) -> dict[str, Any]:
     """Who is treated at each threshold."""
     estimand = asked.estimand(explorer.model)
@@ -158,6 +177,20 @@ def select(explorer: Explorer, asked: SelectRequest) -> dict[str, Any]:
         "totals": {name: None if math.isnan(value) else value for name, value in found.totals().items()},
         "harmed_at_most": None if found.harm is None else found.harmed_share(),
         "selected": as_records(found.columns()),
+    }
+
+
+def validate(explorer: Explorer, asked: ValidateRequest) -> dict[str, Any]:
+    """What rows held out say about the model."""
+    model, how = explorer.model, {name: getattr(asked, name) for name in ("splits", "held_out", "quantity", "level")}
+    found = validate_model(model.study, model.unfitted(), subgroups=asked.subgroups, **how)
+    return {
+        "splits": found.splits,
+        "held_out": found.held_out,
+        "level": found.level,
+        "notes": sentences(found.notes),
+        "measures": as_records(found.columns()),
+        "calibration": as_records(found.calibration),
     }
 
 

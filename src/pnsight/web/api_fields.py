@@ -88,8 +88,8 @@ QueryGiven = QueryText | Annotated[dict[CovariateName, Level], Field(max_length=
 _QUERY = "name=level,name=level with the rest open, or one character a covariate; empty for everyone"
 
 
-class Asked(BaseModel):
-    """How to ask: as the options of `pnsight query`."""
+class Quantified(BaseModel):
+    """What to bound, of whom: options that every question about bounds has."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -104,27 +104,18 @@ class Asked(BaseModel):
 
     quantity: QuantityName | None = Field(None, description="what to bound; by default what the model was fitted for")
     level: float = Field(DEFAULT_LEVEL, gt=0, lt=1, description="confidence of the intervals")
-    simultaneous: bool = Field(False, description="whether all intervals of an answer are to hold together")
-    median_unbiased: bool = Field(False, description="whether ends are corrected for being largest and smallest terms")
     payoffs: list[Number] | None = Field(
         None,
         min_length=4,
         max_length=4,
         description="of the benefit: what treating a complier, an always-taker, a never-taker and a defier is worth",
     )
-    assume: list[AssumptionName] = Field(
-        [],
-        max_length=len(ASSUMPTIONS) + len(GRADED),
-        description="assumptions, such as monotone or harm<=0.05; refused where contradicted",
-    )
-    refine: Refine = Field("none", description="whether to bound profiles before averaging them")
     population: Population | None = Field(
         None, description="whose people an open covariate is averaged over; response-type models only"
     )
     trial_alone: bool = Field(
         False, description="answer from the experiment alone, about its people, without the observational table"
     )
-
     contrast: QueryText | None = Field(
         None, description="which arm is compared with which, as high:placebo; needed with more arms than two"
     )
@@ -151,6 +142,19 @@ class Asked(BaseModel):
     def estimand(self, model: Model) -> Estimand:
         """What is asked of a model."""
         return model.estimand(**self.arguments())
+
+
+class Asked(Quantified):
+    """How to ask: as the options of `pnsight query`."""
+
+    simultaneous: bool = Field(False, description="whether all intervals of an answer are to hold together")
+    median_unbiased: bool = Field(False, description="whether ends are corrected for being largest and smallest terms")
+    assume: list[AssumptionName] = Field(
+        [],
+        max_length=len(ASSUMPTIONS) + len(GRADED),
+        description="assumptions, such as monotone or harm<=0.05; refused where contradicted",
+    )
+    refine: Refine = Field("none", description="whether to bound profiles before averaging them")
 
 
 class Ruled(Asked):
@@ -255,6 +259,24 @@ class PoliciesRequest(PoliciesAsked):
     )
 
 
+class OpinionAsked(Quantified):
+    """How to ask for a second opinion: as the options of `pnsight opinion`."""
+
+    folds: int = Field(4, ge=2, le=10, description="parts of the rows that are left out in turn, a fit for each")
+
+
+class OpinionRequest(OpinionAsked):
+    """On whom to have a second opinion."""
+
+    queries: list[QueryGiven] | None = Field(
+        None,
+        min_length=1,
+        max_length=MOST_COMPARED,
+        description=f"each as text ({_QUERY}) or as an object from covariate to level; by default everyone, and each "
+        "level with rows enough",
+    )
+
+
 class ThresholdsRequest(One, Asked):
     """For whom and at which thresholds to say how many are treated."""
 
@@ -275,6 +297,20 @@ class SelectRequest(Asked):
         None, ge=0, le=1, description="share of all who are treated that may be harmed: the upper bound among them"
     )
     max_harm_each: float | None = Field(None, ge=0, le=1, description="the same for those of each profile by itself")
+
+
+class ValidateRequest(BaseModel):
+    """How to hold rows out: as the options of `pnsight validate`, of the model served and its rows."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    splits: int = Field(2, ge=1, le=20, description="how often rows are held out, a fit for each")
+    held_out: float = Field(0.25, gt=0, le=0.5, description="share of the rows held out each time")
+    subgroups: list[QueryGiven] = Field(
+        [], max_length=MOST_COMPARED, description="groups whose calibration is told, beside everyone's"
+    )
+    quantity: QuantityName = Field("pns", description="whose bounds are compared")
+    level: float = Field(DEFAULT_LEVEL, gt=0, lt=1, description="confidence of the intervals")
 
 
 class SizeRequest(One):
@@ -346,6 +382,16 @@ class PoliciesAddress(PoliciesAsked):
 
     query: Annotated[list[QueryText], FailFast()] = Field(
         [""], max_length=MOST_COMPARED, description=f"{_QUERY}; may be repeated"
+    )
+
+
+class OpinionAddress(_InAnAddress, OpinionAsked):
+    """`OpinionRequest` in an address."""
+
+    model_config = _InAnAddress.model_config
+
+    query: list[QueryText] | None = Field(
+        None, min_length=1, max_length=MOST_COMPARED, description=f"{_QUERY}; may be repeated"
     )
 
 
@@ -589,6 +635,30 @@ class PoliciesAnswer(About):
     policies: list[PolicyFields]
 
 
+class OpinionFields(BaseModel):
+    """Refined bounds of one query by the model and by a second opinion, with intervals, and whether they agree."""
+
+    query: str
+    model_lower: float | None
+    model_upper: float | None
+    model_low: float | None
+    model_high: float | None
+    lower: float | None
+    upper: float | None
+    low: float | None
+    high: float | None
+    agreement: Literal["agree", "model tighter", "model wider", ""]
+
+
+class OpinionAnswer(About):
+    """Second opinions, one a query, and in words what they say of the model's."""
+
+    quantity: str
+    level: float
+    verdict: str
+    opinions: list[OpinionFields]
+
+
 class ThresholdFields(BaseModel):
     """Shares of the people by what is decided about them at one threshold."""
 
@@ -632,6 +702,40 @@ class SelectAnswer(About):
     totals: dict[str, float | None]
     harmed_at_most: float | None
     selected: list[SelectedFields]
+
+
+class MeasureFields(BaseModel):
+    """A measure of a model on rows held out, and its interval where it has one."""
+
+    model: str
+    measure: str
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+class CalibrationFields(BaseModel):
+    """A cell of one model for everyone, for a tenth of the predictions or for a subgroup: predicted and observed."""
+
+    model: str
+    cell: str
+    group: str
+    tenth: int | None
+    rows: float
+    predicted: float | None
+    observed: float | None
+    error: float | None
+
+
+class ValidateAnswer(BaseModel):
+    """What rows held out say about the model, beside the plug-in."""
+
+    splits: int
+    held_out: float
+    level: float
+    notes: list[str]
+    measures: list[MeasureFields]
+    calibration: list[CalibrationFields]
 
 
 class SizeFields(BaseModel):

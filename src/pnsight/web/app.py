@@ -30,9 +30,13 @@ from pnsight.web.group_pages import GroupPages
 from pnsight.web.lanes import RETRY_AFTER, Busy, Stopped
 from pnsight.web.limits import IN_PLACE, Limits
 from pnsight.web.middleware import Guard
+from pnsight.web.opinion_pages import OpinionPages
 from pnsight.web.pages import Pages
 from pnsight.web.people_pages import PeoplePages
 from pnsight.web.policy_pages import PolicyPages
+from pnsight.web.proof_pages import ProofPages
+from pnsight.web.size_pages import SizePages
+from pnsight.web.slack_pages import SlackPages
 
 _KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
@@ -89,6 +93,10 @@ def app_of(site: Site, access: Access) -> FastAPI:
     app.router.routes.extend(BudgetPages(site).routes())
     app.router.routes.extend(DecisionPages(site).routes())
     app.router.routes.extend(CheckPages(site).routes())
+    app.router.routes.extend(OpinionPages(site).routes())
+    app.router.routes.extend(ProofPages(site).routes())
+    app.router.routes.extend(SizePages(site).routes())
+    app.router.routes.extend(SlackPages(site).routes())
     app.router.routes.append(_static())
     app.include_router(api.router(site))
     app.router.routes.append(Route("/api/", ApiPage(site, app).page))

@@ -16,7 +16,7 @@ from pnsight.web.lanes import Busy
 from pnsight.web.state import Options
 from pnsight.web.views.budget import BudgetView, Spending, budget_view
 
-_OWN = ("budget", "people")
+_OWN = ("budget", "people", "max_harm")
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ TABS = (
     ("/policies", "Usual care"),
     ("/people", "Many people"),
     ("/check", "The check"),
+    ("/opinion", "Second opinion"),
     ("/about", "About"),
 )
 

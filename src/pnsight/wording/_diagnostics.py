@@ -420,11 +420,19 @@ def _opinion_needs_overlap(groups: int, rows: int, each: int) -> str:
     )
 
 
+def _opinion_contradicted(groups: int) -> str:
+    return (
+        f"there is no second opinion on {number_of(groups, 'group')}: its ends cross by more than chance, so the "
+        "tables contradict each other there"
+    )
+
+
 DIAGNOSTICS: dict[str, Any] = {
     "opinions_agree": _opinions_agree,
     "opinions_differ": _opinions_differ,
     "opinion_needs_rows": _opinion_needs_rows,
     "opinion_needs_overlap": _opinion_needs_overlap,
+    "opinion_contradicted": _opinion_contradicted,
     "sites_agree": _sites_agree,
     "sites_differ": _sites_differ,
     "sites_not_compared": "no profile has people at two sites that could be compared; coarser covariates would help.",

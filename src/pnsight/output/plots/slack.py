@@ -120,6 +120,8 @@ def draw_slack(
         plain(axes)
         _draw(axes, slacks, curve, threshold)
         axes.set_title(name, loc="left", fontsize=SMALL, parse_math=False)
+    for axes, curve in zip(panels, curves, strict=False):
+        _name_tip(axes, slacks, curve)
     for axes in panels[len(names) :]:
         axes.set_visible(False)
     for axes in panels[max(0, len(names) - columns) : len(names)]:
@@ -140,19 +142,33 @@ def _draw(axes: Axes, slacks: FloatArray, curve: SlackCurve, threshold: float) -
     axes.axhline(threshold, color=BLACK, linewidth=1, linestyle=_DASHES)
     if np.isfinite(curve.tip):
         axes.axvline(curve.tip, color=VERMILION, linewidth=1.6)
-        axes.annotate(
-            f"{curve.tip:.3g}",
-            (curve.tip, 0.98),
-            (4, 0),
-            xycoords=axes.get_xaxis_transform(),
-            textcoords="offset points",
-            color=VERMILION,
-            fontsize=SMALL,
-            va="top",
-            bbox={"facecolor": "white", "alpha": 0.8, "linewidth": 0, "pad": 1},
-        )
     axes.set_xlim(0, float(slacks[-1]))
     axes.xaxis.set_major_locator(MaxNLocator(4))
+
+
+def _name_tip(axes: Axes, slacks: FloatArray, curve: SlackCurve) -> None:
+    """Write the slack at which the decision changes beside its line: below the bounds, or above if there is more room.
+
+    Panels have one scale, so this is for when all are drawn.
+    """
+    if not np.isfinite(curve.tip):
+        return
+    low, high = axes.get_ylim()
+    low_there, high_there = (float(np.interp(curve.tip, slacks, values)) for values in (curve.lower, curve.upper))
+    under = not (high - high_there > low_there - low)
+    right = curve.tip < 0.75 * float(slacks[-1])
+    axes.annotate(
+        f"{curve.tip:.3g}",
+        (curve.tip, 0.03 if under else 0.98),
+        (4 if right else -4, 0),
+        xycoords=axes.get_xaxis_transform(),
+        textcoords="offset points",
+        color=VERMILION,
+        fontsize=SMALL,
+        va="bottom" if under else "top",
+        ha="left" if right else "right",
+        bbox={"facecolor": "white", "alpha": 0.8, "linewidth": 0, "pad": 1},
+    )
 
 
 def _marks(curves: Sequence[SlackCurve], threshold: float, level: float | None) -> list[Line2D | Patch]:

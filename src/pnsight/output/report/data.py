@@ -259,10 +259,14 @@ class PolicyRow:
 
 @dataclass(frozen=True)
 class UsualCare:
-    """Usual care against rules, for everyone; `better` says so where it is better than what is decided for everyone."""
+    """Usual care against rules, for everyone; `better` says so where it is better than what is decided for everyone.
+
+    `choice` says whether to treat all, none, or to leave it to them.
+    """
 
     policies: tuple[PolicyRow, ...] = ()
     verdict: str = ""
+    choice: str = ""
     better: str = ""
     notes: tuple[str, ...] = ()
     refused: str = ""
@@ -287,6 +291,27 @@ class Thresholds:
 
 
 @dataclass(frozen=True)
+class SizeRow:
+    """Rows that an interval would need: in which case and of what, in words; None for what is not used."""
+
+    case: str
+    of: str
+    per_arm: float | None
+    experimental: float | None
+    observational: float | None
+
+
+@dataclass(frozen=True)
+class Size:
+    """How many rows another study would need for intervals of a half-width, with this one as the pilot."""
+
+    margin: float = 0.0
+    level: float = 0.0
+    rows: tuple[SizeRow, ...] = ()
+    refused: str = ""
+
+
+@dataclass(frozen=True)
 class Proof:
     """What held-out rows say about the model, beside the plug-in: one row a measure.
 
@@ -297,6 +322,38 @@ class Proof:
     models: tuple[str, ...] = ()
     rows: tuple[tuple[str, tuple[tuple[float | None, float | None, float | None], ...]], ...] = ()
     calibration: tuple[tuple[str, str, float, float, float, float], ...] = ()
+    notes: tuple[str, ...] = ()
+    refused: str = ""
+
+
+@dataclass(frozen=True)
+class OpinionRow:
+    """A group by both opinions: as `SecondOpinion` has them, None for what is missing; names and agreement in words."""
+
+    query: str
+    name: str
+    model_lower: float | None
+    model_upper: float | None
+    model_low: float | None
+    model_high: float | None
+    lower: float | None
+    upper: float | None
+    low: float | None
+    high: float | None
+    agreement: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """Refined bounds by the model beside those of a second opinion, whose intervals have a confidence of `level`.
+
+    `verdict` says whether they agree.
+    """
+
+    level: float = 0.0
+    rows: tuple[OpinionRow, ...] = ()
+    verdict: str = ""
     notes: tuple[str, ...] = ()
     refused: str = ""
 
@@ -482,8 +539,10 @@ class Summary:
     events : what events are beside answers; None without a trial
     usual_care : whether a rule is better than what people choose for themselves
     thresholds : who would be treated at other thresholds
+    size : how many rows another study would need
     assuming : what was assumed beyond that, and how far people may differ from those of the trial
     proof : how the model fares on rows held out, if that was asked for
+    opinion : the model's refined bounds beside a second opinion, if that was asked for
     guidelines : what the analysis says to the items of reporting guidelines
     """
 
@@ -526,8 +585,10 @@ class Summary:
     events: Events | None = None
     usual_care: UsualCare = field(default_factory=UsualCare)
     thresholds: Thresholds = field(default_factory=lambda: Thresholds(""))
+    size: Size = field(default_factory=Size)
     assuming: tuple[str, ...] = ()
     proof: Proof | None = None
+    opinion: Opinion | None = None
     guidelines: Guidelines = field(default_factory=Guidelines)
 
     def decision(self, answer: Answer) -> str:

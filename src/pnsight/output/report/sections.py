@@ -27,8 +27,9 @@ from pnsight.decisions import (
     threshold_curve,
 )
 from pnsight.decisions import tip as find_tip
+from pnsight.decisions.planning import size
 from pnsight.decisions.ranking import NOBODY_KNOWN_HARMED
-from pnsight.decisions.usual_care import usual_care_notes
+from pnsight.decisions.usual_care import decide_or_leave, usual_care_notes
 from pnsight.errors import PnsightError
 from pnsight.estimands.estimand import Estimand
 from pnsight.estimands.payoffs import Payoffs
@@ -54,10 +55,13 @@ from pnsight.output.report.data import (
     Net,
     PolicyRow,
     Question,
+    Size,
+    SizeRow,
     Thresholds,
     Tipping,
     UsualCare,
 )
+from pnsight.output.size_words import CASES, of_words
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import CONTRADICTED, BoundTable, plain_numbers
 from pnsight.queries.query import decode, encode
@@ -68,6 +72,9 @@ MOST_LEVELS = 40
 
 MOST_DOUBTS, MOST_QUESTIONS = 5, 3
 """Groups in doubt that are listed, and questions for each."""
+
+SIZE_MARGIN = 0.05
+"""Half-width of the intervals for which the report says how many rows they need."""
 
 CURVE_POINTS = 101
 """Points of the curve of gains."""
@@ -230,7 +237,10 @@ def usual_care(asked: ReportRequest, headline: Headline) -> UsualCare:
     treated, untreated = np.array([decision == TREAT]), np.array([decision == NOT])
     better = usual_care_notes(model, encode(model.schema, None), treated, untreated, asked.estimand)
     said = tuple(note for note in found.notes if note.kind != "usual_care_beats_rule")
-    return UsualCare(rows, policy_words.verdict(found), "".join(sentences(better, "page")), asked.notes(said))
+    how: dict[str, Any] = {"level": asked.estimand.level, "population": asked.estimand.population}
+    choice = decide_or_leave(model, None, cautious=asked.cautious, **how).reason()
+    said_of = policy_words.verdict(found), f"{capitalised(str(choice))}."
+    return UsualCare(rows, *said_of, "".join(sentences(better, "page")), asked.notes(said))
 
 
 def thresholds(asked: ReportRequest) -> Thresholds:
@@ -245,6 +255,19 @@ def thresholds(asked: ReportRequest) -> Thresholds:
         {name: tuple(map(float, values)) for name, values in shares.items()} for shares in (found.plain, found.cautious)
     )
     return Thresholds(asked.quantity, tuple(map(float, found.thresholds)), plain, cautious)
+
+
+def study_size(asked: ReportRequest) -> Size:
+    """How many rows another study would need for intervals of everyone's bounds, with this one as the pilot."""
+    level, quantity = asked.estimand.level, asked.estimand.quantity
+    try:
+        found = size(SIZE_MARGIN, level, quantity.name, pilot=asked.model)
+    except PnsightError as error:
+        return Size(SIZE_MARGIN, level, refused=str(error))
+    columns = found.columns()
+    rows = zip(*(columns[name] for name in ("case", "of", "per_arm", "experimental", "observational")), strict=True)
+    named = ((CASES[case], of_words(of, quantity), *numbers) for case, of, *numbers in rows)
+    return Size(SIZE_MARGIN, level, tuple(SizeRow(*row) for row in named))
 
 
 def levels(asked: ReportRequest) -> Groups:

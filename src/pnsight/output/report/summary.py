@@ -30,6 +30,7 @@ from pnsight.output.report.counts import arms_and_outcomes, table_one
 from pnsight.output.report.data import Checked, Data, Described, Fitted, Part, Summary
 from pnsight.output.report.date import today
 from pnsight.output.report.guidelines import guidelines
+from pnsight.output.report.opinion import compare_opinions
 from pnsight.output.report.proof import prove
 from pnsight.output.report.structure import of_structure
 from pnsight.output.tables_verdict import TablesVerdict
@@ -64,6 +65,7 @@ def summarise(
     trial_alone: bool = False,
     cautious: bool = True,
     validate: int = 0,
+    opinion: bool = False,
     **options: Any,
 ) -> Summary:
     """All that a report says.
@@ -99,6 +101,9 @@ def summarise(
         go by the bounds alone.
     validate
         How often to hold out a quarter of the rows, fit to the others and compare, for a page on that; 0 for none.
+    opinion
+        Whether to ask for a second opinion on refined bounds, for a section beside the model's own; the model is fitted
+        again without each quarter of the rows.
     options
         ``contrast``, ``horizon``, ``among``, ``assume``, ``slack`` and ``misread_outcome``, as `Estimand.parse` takes
         them; by default the last arm is compared with the first, at the last horizon.
@@ -179,8 +184,10 @@ def summarise(
         events=asked.events,
         usual_care=sections.usual_care(asked, everyone[0]),
         thresholds=sections.thresholds(asked),
+        size=sections.study_size(asked),
         assuming=words.assuming(estimand),
         proof=prove(shown, estimand.quantity.name, estimand.level, validate, progress) if validate else None,
+        opinion=compare_opinions(asked, progress) if opinion else None,
     )
     return replace(found, guidelines=guidelines(found))
 

@@ -74,6 +74,8 @@ def report_tables(summary: Summary) -> list[ReportTable]:
         _gains(summary),
         _thresholds(summary),
         _policies(summary),
+        *_opinion(summary),
+        _size(summary),
     ]
     return [table for table in found if table.rows]
 
@@ -341,3 +343,31 @@ def _policies(summary: Summary) -> ReportTable:
     )
     rows = tuple((row.name, *(getattr(row, name) for name in found)) for row in summary.usual_care.policies)
     return ReportTable("Policies", "Usual care, or a rule", columns, rows)
+
+
+def _opinion(summary: Summary) -> Iterable[ReportTable]:
+    if summary.opinion is not None:
+        found = {
+            "model_lower": "Model, lower",
+            "model_upper": "Model, upper",
+            "model_low": "Model, interval from",
+            "model_high": "Model, interval to",
+            "lower": "Second opinion, lower",
+            "upper": "Second opinion, upper",
+            "low": "Second opinion, interval from",
+            "high": "Second opinion, interval to",
+        }
+        numbers: list[tuple[str, Kind]] = [(name, "bound") for name in found.values()]
+        rows = tuple((row.name, *(getattr(row, name) for name in found), row.words) for row in summary.opinion.rows)
+        columns: tuple[tuple[str, Kind], ...] = (("Group", "text"), *numbers, ("Agreement", "text"))
+        yield ReportTable("Second opinion", "A second opinion on refined bounds", columns, rows)
+
+
+def _size(summary: Summary) -> ReportTable:
+    names = ("Rows in an arm", "Rows of the experiment", "Observational rows")
+    columns: list[tuple[str, Kind]] = [("Interval of", "text"), ("Case", "text"), *((name, "rows") for name in names)]
+    rows = tuple(
+        (capitalised(row.of), row.case, row.per_arm, row.experimental, row.observational) for row in summary.size.rows
+    )
+    half = f"{100 * summary.size.level:.4g}% intervals of plus or minus {summary.size.margin:g}"
+    return ReportTable("Study size", f"Rows that another study would need for {half}", tuple(columns), rows)

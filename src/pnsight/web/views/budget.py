@@ -25,10 +25,14 @@ WIDTH, HEIGHT = 300.0, 150.0
 
 @dataclass(frozen=True)
 class Spending:
-    """What a budget is, and for whom: a share of the people, or of how many of them there are."""
+    """What a budget is, and for whom: a share of the people, or of how many of them there are.
+
+    `max_harm` caps the share of those treated who may be harmed.
+    """
 
     budget: float = 0.2
     people: float | None = None
+    max_harm: float | None = None
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,7 @@ def budget_view(explorer: Explorer, options: Options, spending: Spending) -> Bud
         spending.people,
         cautious=careful,
         quantity=options.estimand,
+        max_harm=spending.max_harm,
         max_harm_each=1.0 if explorer.ability.law else None,
     )
     left_out = [note for note in found.notes if note.kind == "not_considered"]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pnsight._text import share_text
 from pnsight.decisions.policies import POLICIES, Policies, policies
 from pnsight.decisions.thresholds import threshold_curve
+from pnsight.decisions.usual_care import decide_or_leave
 from pnsight.errors import PnsightError
 from pnsight.notes import sentences
 from pnsight.output.policy_words import NAMES, verdict
@@ -16,6 +18,7 @@ from pnsight.web.explorer import Explorer
 from pnsight.web.state import State
 from pnsight.web.views.describe_question import confidence, population_words, told_beside
 from pnsight.web.views.format import NOTHING, number
+from pnsight.wording import capitalised
 
 _ROOM = 0.05
 """By how much the drawn scale goes beyond the values."""
@@ -39,13 +42,17 @@ class PolicyLine:
 
 @dataclass(frozen=True)
 class PolicyView:
-    """All policies, where usual care is on the drawing, and what is to be said."""
+    """All policies, where usual care is on the drawing, and what is to be said.
+
+    `choice` says whether to treat all of these people, none, or to leave it to them.
+    """
 
     lines: Sequence[PolicyLine]
     usual: float | None
     scale: tuple[str, str]
     level: str
     verdict: str
+    choice: str
     population: str
     notes: Sequence[str]
 
@@ -116,9 +123,17 @@ def compare(explorer: Explorer, state: State) -> PolicyView:
         (f"{low:.2f}", f"{high:.2f}"),
         "" if found.level is None else confidence(found.level),
         verdict(found),
+        _choice(explorer, state),
         population_words(explorer, state.options),
         sentences(told_beside(explorer, tuple(said)), "page"),
     )
+
+
+def _choice(explorer: Explorer, state: State) -> str:
+    """Treat, do not, or leave it to them, with caution where decisions are cautious."""
+    estimand, careful = state.options.estimand, state.options.cautious and explorer.ability.intervals
+    how: dict[str, Any] = {"level": estimand.level, "population": estimand.population}
+    return f"{capitalised(str(decide_or_leave(explorer.model, state.codes, cautious=careful, **how).reason()))}."
 
 
 def _scale(found: Policies) -> tuple[float, float]:
