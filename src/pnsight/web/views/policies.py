@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -15,7 +16,7 @@ from pnsight.queries.query import decode
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import State
 from pnsight.web.views.describe_question import confidence, population_words, told_beside
-from pnsight.web.views.format import NOTHING, number
+from pnsight.web.views.format import FULL, NOTHING, number
 
 _ROOM = 0.05
 """By how much the drawn scale goes beyond the values."""
@@ -52,13 +53,15 @@ class PolicyView:
 
 @dataclass(frozen=True)
 class ThresholdRow:
-    """Shares of the people at one threshold, in words."""
+    """Shares of the people at one threshold, and of those treated those harmed at most, in words."""
 
     threshold: str
     treat: str
     not_: str
     uncertain: str
-    places: tuple[float, float]
+    unanswered: str
+    harmed: str
+    places: tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,11 @@ class PolicyPage:
     found: PolicyView | None = None
     problem: str = ""
     rows: Sequence[ThresholdRow] = ()
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether nothing is decided about some people."""
+        return any(sum(row.places) < FULL for row in self.rows)
 
 
 def policy_page(explorer: Explorer, state: State) -> PolicyPage:
@@ -86,14 +94,21 @@ def at_thresholds(explorer: Explorer, state: State) -> list[ThresholdRow]:
     """Whom the rule would treat at other thresholds; where decisions are cautious, with caution."""
     query = str(decode(explorer.schema, state.codes[0]))
     found = threshold_curve(explorer.model, query, quantity=state.options.estimand)
-    shares = found.cautious if state.options.cautious and found.cautious else found.plain
+    careful = state.options.cautious and bool(found.cautious)
+    shares, harmed = (found.cautious, found.harmed_cautious) if careful else (found.plain, found.harmed)
     return [
         ThresholdRow(
             f"{at:.3g}",
             share_text(float(shares["treat"][k])),
             share_text(float(shares["not"][k])),
             share_text(float(shares["uncertain"][k])),
-            (round(100 * float(shares["treat"][k]), 2), round(100 * float(shares["uncertain"][k]), 2)),
+            share_text(float(shares["unanswered"][k])),
+            NOTHING if math.isnan(harmed[k]) else share_text(float(harmed[k])),
+            (
+                round(100 * float(shares["treat"][k]), 2),
+                round(100 * float(shares["uncertain"][k]), 2),
+                round(100 * float(shares["not"][k]), 2),
+            ),
         )
         for k, at in list(enumerate(found.thresholds))[::2]
     ]
