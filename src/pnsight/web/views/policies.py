@@ -45,7 +45,7 @@ class PolicyView:
     lines: Sequence[PolicyLine]
     usual: float | None
     scale: tuple[str, str]
-    level: str
+    about_intervals: str
     verdict: str
     population: str
     notes: Sequence[str]
@@ -129,11 +129,19 @@ def compare(explorer: Explorer, state: State) -> PolicyView:
         lines,
         lines[0].place,
         (f"{low:.2f}", f"{high:.2f}"),
-        "" if found.level is None else confidence(found.level),
+        _about_intervals(found.level, lines),
         verdict(found),
         population_words(explorer, state.options),
         sentences(told_beside(explorer, tuple(said)), "page"),
     )
+
+
+def _about_intervals(level: float | None, lines: Sequence[PolicyLine]) -> str:
+    """Which values have an interval."""
+    having = [bool(line.interval) for line in lines]
+    if level is None or not any(having):
+        return ""
+    return f"{'Each with its' if all(having) else 'Where it is known, with its'} {confidence(level)} interval. "
 
 
 def _scale(found: Policies) -> tuple[float, float]:
