@@ -528,12 +528,21 @@ SENTENCES = {
         "experimental, 3 observational).",
     ),
     "usual_care_better": (
-        {"groups": 2, "of": 5, "query": "sex=M", "treat": True, "fewer": 0.21},
-        "for 2 of 5 groups, most for sex=M, usual care is better: 0.210 fewer respond if all are treated than if they "
-        "choose for themselves; decide --leave (leave=True) weighs that too",
+        {"groups": 2, "of": 5, "query": "sex=M", "group": "Sex = men", "treat": True, "fewer": 0.21},
+        "for 2 of 5 groups, most for Sex = men, usual care is better: 0.210 fewer respond if all are treated than if "
+        "they choose for themselves; decide --leave (leave=True) weighs that too",
     ),
     "usual_care_beats_rule": (
-        {"queries": 1, "of": 1, "query": "", "usual": 0.55, "rule": 0.54, "choice": 0.56, "surely": False},
+        {
+            "queries": 1,
+            "of": 1,
+            "query": "",
+            "group": "everyone",
+            "usual": 0.55,
+            "rule": 0.54,
+            "choice": 0.56,
+            "surely": False,
+        },
         "usual care has more respond (0.5500) than the best rule by covariates (0.5400), though that may be chance: "
         "people know something that the covariates do not show. A rule that also goes by what they would choose has "
         "0.5600",

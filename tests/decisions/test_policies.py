@@ -11,6 +11,7 @@ import pnsight
 from cases import MEN, WOMEN, Case
 from noted import kinds, values
 from pnsight import simulation as populations
+from pnsight.data.labels import Labels
 from pnsight.data.law import Law
 from pnsight.data.schema import Covariate, Schema
 from pnsight.data.study import Study
@@ -240,9 +241,14 @@ def test_decisions_rankings_and_budgets_say_when_usual_care_is_better(both):
         "groups": 1,
         "of": 2,
         "query": "M",
+        "group": "sex = M",
         "treat": True,
         "fewer": pytest.approx(0.21),
     }
+    labels = Labels({"sex": "Sex"}, {"sex": {"M": "men"}})
+    labelled = pnsight.PlugIn().fit(both.study.with_labels(labels))
+    said = pnsight.decide(labelled, ["sex=F", "sex=M"], 0.2).notes
+    assert values(said, "usual_care_better")["group"] == "Sex = men"
     assert "usual_care_better" in kinds(pnsight.rank(both).notes)
     assert "usual_care_better" in kinds(pnsight.select(both, 0.5).notes)
     women = pnsight.decide(both, "sex=F", 0.2)

@@ -40,6 +40,24 @@ def test_shares_add_up_and_fewer_are_treated_the_higher_the_threshold(study):
     assert (found.cautious["not"] <= found.plain["not"] + 1e-12).all()
 
 
+def test_harm_is_that_of_those_treated(fitted):
+    found = threshold_curve(fitted, thresholds=[0.1, 0.3, 1.0])
+    profiles = lattice.all_profiles(fitted.schema)
+    share, harm = fitted.shares(profiles), fitted.bounds(profiles, "harm").upper
+    for place, threshold in enumerate(found.thresholds[:2]):
+        decisions = decide(fitted, profiles, float(threshold))
+        for words, harmed in ((decisions.decision, found.harmed), (decisions.decision_cautious, found.harmed_cautious)):
+            treated = np.where(words == "treat", share, 0.0)
+            expected = treated @ harm / treated.sum() if treated.sum() else np.nan
+            assert harmed[place] == pytest.approx(expected, nan_ok=True)
+    assert np.isnan(found.harmed[2])  # nobody is treated
+    assert found.columns()["harmed"][2] is None
+
+
+def test_harm_is_unknown_where_the_question_is_no_reason_to_treat(fitted):
+    assert np.isnan(threshold_curve(fitted, quantity="pn").harmed).all()
+
+
 def test_thresholds_span_what_the_quantity_can_be(fitted):
     assert (threshold_curve(fitted).thresholds[[0, -1]] == [0, 1]).all()
     assert (threshold_curve(fitted, quantity="effect").thresholds[[0, -1]] == [-1, 1]).all()
@@ -63,3 +81,5 @@ def test_what_cannot_be_asked_is_refused(fitted):
 def test_a_curve_is_drawn(fitted):
     figure = pnsight.plot(threshold_curve(fitted))
     assert figure.axes[0].get_xlabel() == "threshold that PNS must reach"
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert "treated and harmed, at most" in labels

@@ -17,13 +17,14 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 import pnsight
-from cases import INCOHERENT, MEN, WOMEN
+from cases import INCOHERENT, MEN, WOMEN, half_contradicted
 from pnsight import PlugIn, ResponseTypeModel
 from pnsight import simulation as populations
 from pnsight._palette import DECISIONS
 from pnsight.data.labels import Labels
 from pnsight.data.schema import Covariate, Schema
 from pnsight.data.study import Study
+from pnsight.decisions import threshold_curve
 from pnsight.diagnostics import coherence_of
 from pnsight.errors import ModelError, OutputError, QueryError
 from pnsight.output import plots
@@ -320,6 +321,31 @@ def test_the_support_map_of_pairs_takes_the_table_with_fewer_rows(plug_in):
     shown = np.ma.getdata(pnsight.plot(study).axes[0].images[0].get_array())
     counts = plug_in.counts(encode(study.schema, {study.schema.names[0]: "1", study.schema.names[1]: "0"}))[0]
     assert shown[2, 1] == min(counts[:4].sum(), counts[4:].sum())
+
+
+def test_levels_of_a_covariate_with_a_long_name_are_told_apart_on_the_support_map():
+    long = "age at inclusion into the study, in bands of equally many people"
+    levels = ("under 40", "from 40 to below 65 years", "65 or older")
+    schema = Schema((Covariate(long, levels), Covariate("sex", ("f", "m"))))
+    study = Study.from_tables(schema, np.array([[0, 0], [1, 1], [2, 0]], np.int32), np.full((3, 4), 50.0), None)
+    named = [label.get_text() for label in pnsight.plot(study).axes[0].get_yticklabels()]
+    assert len(set(named)) == 5
+    assert named[0].endswith(" = under 40")
+    assert max(map(len, named)) <= 26
+
+
+def test_a_support_map_that_leaves_levels_out_says_so():
+    schema = Schema(tuple(Covariate(f"z{k}", ("0", "1")) for k in range(31)))
+    study = Study.from_tables(schema, np.zeros((1, 31), np.int32), np.full((1, 4), 50.0), None)
+    assert pnsight.plot(study).get_suptitle() == "Rows behind the first 60 of 62 levels, and every pair of levels"
+
+
+def test_a_legend_that_is_too_long_for_a_line_stays_inside_the_figure():
+    figure = pnsight.plot(threshold_curve(PlugIn().fit(half_contradicted())))
+    figure.draw_without_rendering()
+    box = figure.legends[0].get_window_extent()
+    assert box.x0 >= 0
+    assert box.x1 <= figure.bbox.width
 
 
 def test_a_study_without_covariates_has_an_empty_map():

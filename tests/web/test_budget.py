@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from page_text import read
-from pnsight.decisions import decisions_by, select
+from pnsight.decisions import decisions_by, select, treated_groups
 from pnsight.queries import lattice
 
 
@@ -52,6 +52,27 @@ def test_a_cap_on_harm_holds_of_those_treated(client, model):
     assert page.one("input", id="max_harm").attributes["value"] == "0.2"
 
 
+def test_what_sets_those_treated_apart_stands_before_a_long_list_of_them(client, model, monkeypatch):
+    short = read(client.get("/budget?budget=0.5&cautious=no").text)
+    assert not short.every("table", class_="apart")
+    assert "open" in short.one("details", class_="more").attributes
+    monkeypatch.setattr("pnsight.web.views.budget.MOST_LISTED", 2)
+    page = read(client.get("/budget?budget=0.5&cautious=no").text)
+    found = treated_groups(model, select(model, 0.5, max_harm_each=1.0), model.estimand())
+    rows = page.one("table", class_="apart").one("tbody").every("tr")
+    terms = zip(found["covariate"], found["level"], strict=True)
+    assert [row.one("th").text for row in rows] == [f"{name} = {level}" for name, level in terms]
+    assert "open" not in page.one("details", class_="more").attributes
+
+
+def test_a_budget_that_is_not_spent_says_why(client, model):
+    treated = select(model, 1.0, cautious=True, max_harm_each=1.0).treated.sum()
+    assert treated < 0.5
+    said = read(client.get("/budget?budget=1").text).one("p", class_="left-over").text
+    assert said == f"Only {treated:.1%} are treated: nobody else who is considered gains for sure."
+    assert not read(client.get("/budget?budget=0.1").text).every("p", class_="left-over")
+
+
 @pytest.mark.parametrize("asked", ["budget=x", "budget=-1", "budget=7", "people=0", "quantity=pn", "max_harm=3"])
 def test_a_mistake_is_told(client, asked):
     assert read(client.get(f"/budget?{asked}").text).one("p", class_="problem").text
@@ -72,5 +93,5 @@ def test_an_unknown_covariate_is_told(client):
 
 def test_the_check_is_shown_part_by_part(client, ask):
     page = read(client.get("/check").text)
-    assert "Was the treatment randomised? ok" in page.text
-    assert "Does any population fit both tables? failed" in read(ask("contradicted").get("/check").text).text
+    assert "Was the treatment randomised? balance: ok" in page.text
+    assert "Does any population fit both tables? coherence: failed" in read(ask("contradicted").get("/check").text).text

@@ -21,7 +21,7 @@ from pnsight.output.per_hundred import per_hundred
 from pnsight.queries import lattice
 from pnsight.queries.query import encode
 from pnsight.web import create_app
-from pnsight.wording import range_of_hundred
+from pnsight.wording import people_of_hundred, range_of_hundred
 from quick_config import QUICK
 from web_clients import Client, client_of
 
@@ -425,6 +425,17 @@ def test_a_decision_to_treat_never_stands_without_harm(ask):
             assert "harm" in page.one("p", class_="harm-and-net").text
 
 
+def test_an_answer_after_which_to_treat_says_how_many_that_harms(client, model):
+    page = read(client.get("/advice?with.sex=male&threshold=0.2&cautious=no").text)
+    found = ask(model, "sex=male", 0.2).after
+    harm = model.bounds(found.answers.queries, "harm").upper
+    treated = found.decision == "treat"
+    assert treated.any()
+    assert sorted(each.text for each in page.every("span", class_="why")) == sorted(
+        f"harms at most {people_of_hundred(share)} of 100" for share in harm[treated]
+    )
+
+
 def test_what_if_is_that_of_the_library(client, model):
     page = read(client.get("/advice?with.sex=male&with.region=South&threshold=0.2&cautious=no").text)
     found = what_if(model, "sex=male,region=South", 0.2)
@@ -432,6 +443,9 @@ def test_what_if_is_that_of_the_library(client, model):
     assert [row.one("th").text for row in rows] == ["sex = female", "region = North & East"]
     ends = zip(found.decisions.answers.lower, found.decisions.answers.upper, strict=True)
     assert [row.every("td")[1].text for row in rows] == [f"{low:.3f} to {high:.3f}" for low, high in ends]
+    harm = model.bounds(["sex=female,region=South", "sex=male,region=North & East"], "harm").upper
+    harmed = [row.one("td", data_label="Harmed").text for row in rows]
+    assert harmed == [f"at most {people_of_hundred(share)} of 100" for share in harm]
     assert rows[0].every("a")[1].attributes["href"] == (
         "/compare?with.sex=male&with.region=South&threshold=0.2&cautious=no&and.sex=female&and.region=South"
     )

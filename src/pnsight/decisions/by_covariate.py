@@ -17,10 +17,11 @@ from pnsight._typing import BoolArray, FloatArray
 from pnsight.data.schema import OPEN, Codes
 from pnsight.decisions.considered import possible_profiles
 from pnsight.decisions.contradictions import answering_model, refuse_all_contradicted
+from pnsight.decisions.harm_cap import mean_among, most_harmed
 from pnsight.decisions.rule import NONE, NOT, TREAT, UNCERTAIN, Decisions, decided
 from pnsight.errors import QuantityError, QueryError, did_you_mean, join_names
 from pnsight.estimands.estimand import Estimand, EstimandLike
-from pnsight.estimands.quantities import HARM, PNS, find_quantity
+from pnsight.estimands.quantities import PNS, find_quantity
 from pnsight.models import Model
 from pnsight.notes import Note
 from pnsight.queries import lattice
@@ -152,10 +153,9 @@ def _errors(model: Model, codes: Codes, asked: Estimand, found: Decisions) -> di
     unknown = np.full(len(codes), np.nan)
     able = model.capabilities.law and not asked.is_statement
     helped = found.answers if asked.quantity == PNS else model.bounds(codes, asked.of_quantity(PNS)) if able else None
-    harmed = model.bounds(codes, asked.of_quantity(HARM)) if able else None
     return {
         "not_helped": unknown if helped is None else 1 - helped.lower,
-        "harmed": unknown if harmed is None else harmed.upper,
+        "harmed": most_harmed(model, codes, asked),
         "missed": unknown if helped is None else helped.upper,
     }
 
@@ -164,15 +164,9 @@ def _row(inside: BoolArray, share: FloatArray, found: Decisions, errors: dict[st
     people = float(share[inside].sum())
     part = {name: share[inside & (found.decision == word)].sum() for name, word in _WORDS.items()}
     of_whom = {"not_helped": TREAT, "harmed": TREAT, "missed": NOT}
-    wrong = {name: _mean(errors[name], share, inside & (found.decision == word)) for name, word in of_whom.items()}
+    wrong = {name: mean_among(errors[name], share, inside & (found.decision == word)) for name, word in of_whom.items()}
     return {
         "people": people,
         **{name: float(size) / people if people else np.nan for name, size in part.items()},
         **wrong,
     }
-
-
-def _mean(values: FloatArray, share: FloatArray, chosen: BoolArray) -> float:
-    """The mean over the people of some profiles; NaN if there are none."""
-    total = float(share[chosen].sum())
-    return float(values[chosen] @ share[chosen]) / total if total else np.nan

@@ -1,15 +1,47 @@
-"""A cap on harm: how to spend a budget so that no more of those treated are harmed than a share, for certain.
+"""Harm: how many of a group a decision to treat harms at most, and how to spend a budget under a cap on that.
 
-Of each profile the upper end of the bounds on harm is known. How many of each to treat is a linear program: the gain is
-largest if those harmed at most, summed over all who are treated, are no more than the share of them that is allowed.
+Of each profile the upper end of the bounds on harm is known. Under a cap no more of those treated are harmed, for
+certain, than a share. How many of each to treat is then a linear program: the gain is largest if those harmed at most,
+summed over all who are treated, are no more than the share of them that is allowed.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from pnsight._typing import FloatArray
+from pnsight._typing import BoolArray, FloatArray
+from pnsight.data.schema import Codes
 from pnsight.errors import QueryError, percent_hint
+from pnsight.estimands.estimand import Estimand
+from pnsight.estimands.quantities import HARM
+from pnsight.models import Model
+
+
+def most_harmed(model: Model, codes: Codes, asked: Estimand) -> FloatArray:
+    """Which share of the people of each query treating them harms at most, shape (queries,).
+
+    Parameters
+    ----------
+    model
+        A fitted model.
+    codes : shape (queries, covariates)
+        The people.
+    asked
+        What the decision goes by; harm is asked about under the same assumptions.
+
+    Returns
+    -------
+    The upper bound on harm; NaN where it is not known, or where the question is no reason to treat.
+    """
+    if not len(codes) or not model.capabilities.law or asked.is_statement or asked.quantity.direction != "gain":
+        return np.full(len(codes), np.nan)
+    return model.bounds(codes, asked.of_quantity(HARM)).upper
+
+
+def mean_among(values: FloatArray, share: FloatArray, chosen: BoolArray) -> float:
+    """The mean over the people of some profiles, all shape (profiles,); NaN if there are none."""
+    total = float(share[chosen].sum())
+    return float(values[chosen] @ share[chosen]) / total if total else np.nan
 
 
 def spend_with_cap(

@@ -44,7 +44,7 @@ from pnsight.models import Model
 from pnsight.notes import WARNING, Note
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import CONTRADICTED, plain_numbers, validate_level
-from pnsight.queries.query import QueryLike, encode, format_queries
+from pnsight.queries.query import QueryLike, decode, encode, format_queries
 
 USUAL, TREAT_ALL, TREAT_NONE = "usual-care", "treat-all", "treat-none"
 BY_COVARIATES, BY_CHOICE = "covariates", "covariates-and-choice"
@@ -170,13 +170,14 @@ def policies(
     laws = [None] * len(asked) if whole is None else list(whole.cells)
     found = [study.of_query(query, law, level) for query, law in zip(asked, laws, strict=True)]
     names = format_queries(model.schema, asked)
+    groups = [model.study.labels.words(decode(model.schema, each).fixed) for each in asked]
     table = {name: np.array([numbers[name] for one in found for numbers in one]) for name in Policies.NUMBERS}
     return Policies(
         tuple(name for name in names for _ in POLICIES),
         POLICIES * len(names),
         **table,
         level=level if model.capabilities.intervals else None,
-        notes=(*model.caveats, *study.notes, *_compared(names, found)),
+        notes=(*model.caveats, *study.notes, *_compared(names, groups, found)),
     )
 
 
@@ -433,7 +434,9 @@ def _people(model: Model, population: Population | None) -> float:
     return float(effective.profile_counts(population or "observational").sum())
 
 
-def _compared(names: Sequence[str], found: Sequence[Sequence[Mapping[str, float]]]) -> list[Note]:
+def _compared(
+    names: Sequence[str], groups: Sequence[str], found: Sequence[Sequence[Mapping[str, float]]]
+) -> list[Note]:
     """Where usual care is better than the best rule by covariates, as far as is known."""
     rows = [dict(zip(POLICIES, one, strict=True)) for one in found]
     worse = [row for row, one in enumerate(rows) if one[BY_COVARIATES]["gain"] < -ROUNDING]
@@ -444,6 +447,7 @@ def _compared(names: Sequence[str], found: Sequence[Sequence[Mapping[str, float]
         "queries": len(worse),
         "of": len(rows),
         "query": names[worse[0]],
+        "group": groups[worse[0]],
         "usual": first[USUAL]["value"],
         "rule": first[BY_COVARIATES]["value"],
         "choice": first[BY_CHOICE]["value"],

@@ -15,6 +15,7 @@ from pnsight._tabular import Tabular
 from pnsight._typing import FloatArray
 from pnsight.decisions.considered import possible_profiles
 from pnsight.decisions.contradictions import answering_model, refuse_all_contradicted
+from pnsight.decisions.harm_cap import mean_among, most_harmed
 from pnsight.decisions.rule import NONE, NOT, TREAT, UNCERTAIN, decided, refuse_threshold
 from pnsight.errors import QueryError
 from pnsight.estimands.estimand import Estimand, EstimandLike
@@ -42,6 +43,8 @@ class ThresholdCurve(Tabular):
     plain, cautious : by decision (``treat``, ``not``, ``uncertain``, ``unanswered``), the share of the people, by the
         bounds and by their intervals; the latter empty without intervals
     level : confidence of the intervals; None for a model without
+    harmed, harmed_cautious : of those treated, the share harmed at most, by the same two rules; NaN where nobody is
+        treated or where that is not known
     notes : what a reader should know
     """
 
@@ -51,6 +54,8 @@ class ThresholdCurve(Tabular):
     plain: dict[str, FloatArray]
     cautious: dict[str, FloatArray]
     level: float | None
+    harmed: FloatArray
+    harmed_cautious: FloatArray
     notes: tuple[Note, ...]
 
     def __len__(self) -> int:
@@ -62,10 +67,12 @@ class ThresholdCurve(Tabular):
         return f"share of the people by what is decided about them, if {self.quantity} must reach a threshold"
 
     def columns(self) -> dict[str, list[Any]]:
-        """The threshold, and the share of each decision, plain and cautious."""
+        """The threshold, the share of each decision, plain and cautious, and how many of those treated are harmed."""
         shares = {name: plain_numbers(values) for name, values in self.plain.items()}
         careful = {f"{name}_cautious": plain_numbers(values) for name, values in self.cautious.items()}
-        return {"threshold": plain_numbers(self.thresholds), **shares, **careful}
+        harm = {"harmed": self.harmed, **({"harmed_cautious": self.harmed_cautious} if self.cautious else {})}
+        harmed = {name: plain_numbers(values) for name, values in harm.items()}
+        return {"threshold": plain_numbers(self.thresholds), **shares, **careful, **harmed}
 
 
 def threshold_curve(
@@ -93,7 +100,7 @@ def threshold_curve(
 
     Returns
     -------
-    The shares of the people, which add up to one at each threshold.
+    The shares of the people, which add up to one at each threshold, and of those treated the share harmed at most.
     """
     asked = model.estimand(quantity, **options)
     whose = answering_model(model, asked)
@@ -106,9 +113,10 @@ def threshold_curve(
     answers = model.bounds(codes, asked)
     refuse_all_contradicted(answers, "nothing can be decided")
     at = _thresholds(thresholds, asked, answers)
-    plain, cautious = _shares(answers, share / share.sum(), at, extrapolate)
+    harm = most_harmed(model, codes, asked)
+    (plain, cautious), (harmed, harmed_cautious) = _shares(answers, share / share.sum(), at, extrapolate, harm)
     notes = tuple(note for note in answers.notes if note.kind != "answers_contradicted")
-    return ThresholdCurve(answers.quantity, query, at, plain, cautious, answers.level, notes)
+    return ThresholdCurve(answers.quantity, query, at, plain, cautious, answers.level, harmed, harmed_cautious, notes)
 
 
 def _thresholds(given: Sequence[float] | None, asked: Estimand, answers: BoundTable) -> FloatArray:
@@ -127,16 +135,20 @@ def _thresholds(given: Sequence[float] | None, asked: Estimand, answers: BoundTa
 
 
 def _shares(
-    answers: BoundTable, share: FloatArray, thresholds: FloatArray, extrapolate: bool
-) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
+    answers: BoundTable, share: FloatArray, thresholds: FloatArray, extrapolate: bool, harm: FloatArray
+) -> tuple[list[dict[str, FloatArray]], list[FloatArray]]:
+    """Shares by decision, by the bounds and with caution, and by either rule who is harmed of those treated."""
     found: tuple[dict[str, list[float]], dict[str, list[float]]] = (
         {name: [] for name in _WORDS},
         {name: [] for name in _WORDS} if answers.level is not None else {},
     )
+    harmed: tuple[list[float], list[float]] = ([], [])
     for threshold in thresholds:
         decisions = decided(answers, float(threshold), extrapolate=extrapolate)
-        for shares, words in zip(found, (decisions.decision, decisions.decision_cautious), strict=True):
+        for shares, most, words in zip(found, harmed, (decisions.decision, decisions.decision_cautious), strict=True):
+            most.append(mean_among(harm, share, words == TREAT))
             for name in shares:
                 shares[name].append(float(share[words == _WORDS[name]].sum()))
-    plain, cautious = ({name: np.array(values) for name, values in shares.items()} for shares in found)
-    return plain, cautious
+    return [{name: np.array(values) for name, values in shares.items()} for shares in found], list(
+        map(np.array, harmed)
+    )

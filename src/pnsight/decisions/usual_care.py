@@ -38,7 +38,7 @@ from pnsight.estimands.resolve import ROUNDING
 from pnsight.models import Model
 from pnsight.notes import WARNING, Note
 from pnsight.queries.bound_table import BoundTable, plain_numbers
-from pnsight.queries.query import QueryLike, encode, format_queries
+from pnsight.queries.query import QueryLike, decode, encode, format_queries
 
 LEAVE = "leave"
 """The decision to leave it to them."""
@@ -243,6 +243,7 @@ def usual_care_notes(
         "groups": worse.sum(),
         "of": (treated | untreated).sum(),
         "query": format_queries(model.schema, codes[[most]])[0],
+        "group": model.study.labels.words(decode(model.schema, codes[most]).fixed),
         "treat": bool(treated[most]),
         "fewer": -gain[most],
     }

@@ -660,7 +660,7 @@ class OpinionAnswer(About):
 
 
 class ThresholdFields(BaseModel):
-    """Shares of the people by what is decided about them at one threshold."""
+    """Shares of the people by what is decided about them at one threshold; of those treated, those harmed at most."""
 
     model_config = ConfigDict(populate_by_name=True)
 
@@ -673,6 +673,8 @@ class ThresholdFields(BaseModel):
     not_cautious: float | None = None
     uncertain_cautious: float | None = None
     unanswered_cautious: float | None = None
+    harmed: float | None = None
+    harmed_cautious: float | None = None
 
 
 class ThresholdsAnswer(About):

@@ -26,10 +26,11 @@ from pnsight.decisions import (
     tip,
     what_if,
 )
+from pnsight.decisions.harm_cap import most_harmed
 from pnsight.decisions.ranking import By
 from pnsight.errors import LimitError
 from pnsight.estimands.estimand import Estimand
-from pnsight.estimands.quantities import HARM, PNS, Quantity
+from pnsight.estimands.quantities import PNS, Quantity
 from pnsight.models import Model
 from pnsight.models.response_types.config import MAX_ENUMERATED_PROFILES
 from pnsight.notes import Note
@@ -190,9 +191,8 @@ class Explorer:
 
         To stand beside decisions to treat.
         """
-        if not self.ability.law or not len(codes) or options.estimand.quantity.direction != "gain":
-            return []
-        return [float(share) for share in self.model.bounds(codes, options.estimand.of_quantity(HARM)).upper]
+        found = most_harmed(self.model, codes, options.estimand)
+        return [] if np.isnan(found).all() else found.tolist()
 
     def ranking(self, by: By, estimand: Estimand, top: int, **limits: Any) -> Ranking:
         """The subpopulations that stand out."""

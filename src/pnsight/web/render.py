@@ -15,7 +15,7 @@ from pnsight.web.capabilities import UNIT_PAYOFFS
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import PREFIX, State
 from pnsight.web.views.structure_words import assumptions_of, of_structure, words_of
-from pnsight.web.words import NO_ADVICE, PEOPLE, WITHOUT_ANSWER
+from pnsight.web.words import NO_ADVICE, PEOPLE, WITHOUT_ANSWER, WITHOUT_DECISION
 from pnsight.wording import capitalised
 
 TABS = (
@@ -73,6 +73,7 @@ class Render:
             people=PEOPLE,
             no_answer=WITHOUT_ANSWER,
             no_advice=NO_ADVICE,
+            without_decision=WITHOUT_DECISION,
             prefix=PREFIX,
             number=_typed,
             again=None,

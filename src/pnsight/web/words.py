@@ -23,6 +23,7 @@ __all__ = [
     "PEOPLE",
     "UNREADABLE",
     "WITHOUT_ANSWER",
+    "WITHOUT_DECISION",
     "Sign",
     "assumption_words",
     "decides",
@@ -114,6 +115,9 @@ NO_ANSWER = {
 """Why there is no answer, by status."""
 
 NO_ADVICE = "Without an answer there is nothing to compare with."
+WITHOUT_DECISION = (
+    "No decision is made about people whose answer is missing, or extrapolated because nobody like them was seen."
+)
 ALL_CONTRADICTED = (
     "No group can be ranked: the tables contradict each other beyond chance, so that no population fits both."
 )

@@ -169,8 +169,8 @@ def _choice_reason(
     return f"{usual:.3f} respond if they choose for themselves, {if_treated:.3f} if treated, {if_untreated:.3f} if not"
 
 
-def _usual_care_better(groups: int, of: int, query: str, treat: bool, fewer: float) -> str:
-    which = "" if of == 1 else f"for {groups:,} of {number_of(of, 'group')}, most for {query or 'everyone'}, "
+def _usual_care_better(groups: int, of: int, query: str, group: str, treat: bool, fewer: float) -> str:
+    which = "" if of == 1 else f"for {groups:,} of {number_of(of, 'group')}, most for {group}, "
     if_so = "all are treated" if treat else "none is treated"
     return (
         f"{which}usual care is better: {fewer:.3f} fewer respond if {if_so} than if they choose for "
@@ -294,9 +294,9 @@ def _not_considered(share: float, why: str) -> str:
 
 
 def _usual_care_beats_rule(
-    queries: int, of: int, query: str, usual: float, rule: float, choice: float, surely: bool
+    queries: int, of: int, query: str, group: str, usual: float, rule: float, choice: float, surely: bool
 ) -> str:
-    who = "" if of == 1 else f"for {queries:,} of {number_of(of, 'group')}, as for {query or 'everyone'}, "
+    who = "" if of == 1 else f"for {queries:,} of {number_of(of, 'group')}, as for {group}, "
     chance = "" if surely else ", though that may be chance"
     return (
         f"{who}usual care has more respond ({usual:.4f}) than the best rule by covariates ({rule:.4f}){chance}: people "

@@ -39,6 +39,7 @@ TEXT, SMALL = 10.5, 9.5
 """Sizes of letters, in points of a figure that is 6 to 8 inches wide: half as large they can still be read."""
 
 _LETTERS_AN_INCH = 11
+_MARK_LETTERS = 8  # room for a mark of a legend and around it
 _WRITING = Lock()  # Matplotlib has one set of settings for all threads
 _IDENTIFIER = re.compile(r'(\bid="|url\(#|href="#)([^")]+)')
 
@@ -95,9 +96,18 @@ def titled(figure: Figure, title: str) -> None:
 
 
 def below(figure: Figure, handles: Sequence[Artist]) -> None:
-    """What the marks mean, in a line below the figure."""
+    """What the marks mean, below the figure in as many lines as its width asks for."""
     if handles:
-        figure.legend(handles=handles, loc="outside lower left", ncols=len(handles), fontsize=SMALL, frameon=False)
+        columns = _columns([str(handle.get_label()) for handle in handles], _LETTERS_AN_INCH * figure.get_figwidth())
+        figure.legend(handles=handles, loc="outside lower left", ncols=columns, fontsize=SMALL, frameon=False)
+
+
+def _columns(labels: Sequence[str], letters: float) -> int:
+    """In how many columns the labels and their marks fit into so many letters, side by side if they can."""
+    sizes = [len(label) + _MARK_LETTERS for label in labels]
+    if sum(sizes) <= letters:
+        return len(labels)
+    return max(1, int(letters // max(sizes)))
 
 
 def shortened(text: str, most: int) -> str:

@@ -27,7 +27,7 @@ MOST_ROWS = 60
 
 _UNDECIDED = Look("bounds", BLACK, "●", "o", "full")
 _DASHES = (0, (5, 3))
-_NAME_LINES = 4
+_NAME_LINES = 6
 _INCHES_A_LINE, _INCHES_AROUND, _LINES_BETWEEN, _INCHES_OF_ROWS = 0.17, 1.3, 0.7, 1.1
 
 

@@ -21,6 +21,7 @@ from pnsight.queries import lattice
 MOST_LEVELS = 60
 """Levels that a support map shows; of more, those of the first covariates."""
 
+_LETTERS, _LEAST_OF_NAME = 26, 12  # of a level with its covariate, and of the covariate where both are long
 _NUMBERED = 24  # levels up to which a cell has room for its number
 _POINTS = 45  # that letters may have, of an inch that the names share
 _HATCH = "////"
@@ -43,17 +44,33 @@ def support_map(study: Study, title: str | None = None) -> Figure:
     axes.grid(visible=False)
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)
-    titled(figure, title or "Rows behind every level, and every pair of levels")
+    titled(figure, title or f"Rows behind {_which(study.schema)}, and every pair of levels")
     verbatim(axes)
     return figure
+
+
+def _which(schema: Schema) -> str:
+    """Whether all levels are shown, in words."""
+    return (
+        f"the first {MOST_LEVELS} of {sum(schema.shape)} levels" if sum(schema.shape) > MOST_LEVELS else "every level"
+    )
 
 
 def _levels(schema: Schema, labels: Labels) -> tuple[list[tuple[int, int]], list[str]]:
     """Covariate and level of each row and column of the map, and what it is called."""
     found = [(j, level) for j, levels in enumerate(schema.shape) for level in range(levels)][:MOST_LEVELS]
     named = [(schema.names[j], schema.covariates[j].levels[level]) for j, level in found]
-    texts = [labels.term(name, level) for name, level in named]
-    return found, [shortened(text, 24) for text in texts]
+    return found, [_short_term(labels, name, level) for name, level in named]
+
+
+def _short_term(labels: Labels, name: str, level: str) -> str:
+    """A level by name, cut where it is long so that levels of one covariate are told apart."""
+    text, value = labels.term(name, level), labels.value(name, level)
+    if len(text) <= _LETTERS:
+        return text
+    sign = text.removeprefix(labels.column(name)).removesuffix(value)
+    value = shortened(value, _LETTERS - _LEAST_OF_NAME)
+    return f"{shortened(labels.column(name), _LETTERS - len(sign) - len(value))}{sign}{value}"
 
 
 def _pair_rows(study: Study, levels: list[tuple[int, int]]) -> FloatArray:

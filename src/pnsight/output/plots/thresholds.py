@@ -17,21 +17,28 @@ from pnsight.output.plots.canvas import below, canvas, titled
 _LOOKS = {"treat": "treat", "uncertain": "uncertain", "not": "not", "unanswered": ""}
 """From the bottom up, the decision whose name and colour each has."""
 
+_HARMED = "treated and harmed, at most"
+
 
 def threshold_plot(found: ThresholdCurve, title: str | None = None) -> Figure:
-    """Shares of the people by decision, one upon the other; with caution, dashed lines between them."""
+    """Shares of the people by decision, one upon the other, and who is harmed of those treated; caution is dashed."""
     label = find_quantity(found.quantity).label
-    return drawn_thresholds(found.thresholds, found.plain, found.cautious, label, title)
+    harmed = found.harmed_cautious if found.cautious else found.harmed
+    return drawn_thresholds(found.thresholds, found.plain, found.cautious, harmed, label, title)
 
 
 def drawn_thresholds(
     thresholds: FloatArray,
     plain: Mapping[str, FloatArray],
     cautious: Mapping[str, FloatArray],
+    harmed: FloatArray,
     label: str,
     title: str | None = None,
 ) -> Figure:
-    """The columns of a `ThresholdCurve`, drawn; `label` is what the quantity is called."""
+    """The columns of a `ThresholdCurve`, drawn; `label` is what the quantity is called.
+
+    `harmed` is of those treated, with caution where there is any; drawn is their share of the people.
+    """
     figure, (axes,) = canvas(6.4, 3.4)
     shown: Sequence[str] = [name for name in _LOOKS if np.any(plain[name] > 0)]
     filled = axes.stackplot(
@@ -49,6 +56,9 @@ def drawn_thresholds(
             (line,) = axes.plot(thresholds, height, color=palette.BLACK, linestyle="--", linewidth=1.4)
         line.set_label("the same with caution")
         handles.append(line)
+    if not np.isnan(harmed).all():
+        share = np.nan_to_num(harmed) * (cautious or plain)["treat"]
+        handles += axes.plot(thresholds, share, color=palette.VERMILION, linewidth=1.8, label=_HARMED)
     below(figure, handles)
     axes.set_xlim(float(thresholds[0]), float(thresholds[-1]))
     axes.set_ylim(0, 1)

@@ -274,18 +274,23 @@ class UsualCare:
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Shares of the people by what is decided about them, at each threshold, by bounds and with caution."""
+    """Shares of the people by what is decided about them, at each threshold, by bounds and with caution.
+
+    `harmed` is of those treated the share harmed at most, with caution where there is any; None where nobody is
+    treated, or where that is not known.
+    """
 
     quantity: str
     thresholds: tuple[float, ...] = ()
     plain: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     cautious: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     refused: str = ""
+    harmed: tuple[float | None, ...] = ()
 
     @property
-    def shown(self) -> tuple[tuple[float, Mapping[str, float]], ...]:
-        """Every other threshold, with the shares that count: the cautious ones where there are any."""
-        shares = self.cautious or self.plain
+    def shown(self) -> tuple[tuple[float, Mapping[str, float | None]], ...]:
+        """Every other threshold, with the shares that count: the cautious ones where there are any; harm at the end."""
+        shares = {**(self.cautious or self.plain), "harmed": self.harmed}
         rows = ((at, {name: values[k] for name, values in shares.items()}) for k, at in enumerate(self.thresholds))
         return tuple(rows)[::2]
 

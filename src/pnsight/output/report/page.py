@@ -195,11 +195,12 @@ def _at_horizons(curve: Curve, level: float | None) -> BoundTable:
 def _thresholds(found: Thresholds) -> list[Figure]:
     if not found.thresholds:
         return []
-    at, plain, cautious = (
+    at, harmed, plain, cautious = (
         np.array(found.thresholds),
+        _numbers(found.harmed),
         *({name: np.array(values) for name, values in shares.items()} for shares in (found.plain, found.cautious)),
     )
-    return [drawn_thresholds(at, plain, cautious, _label(found.quantity))]
+    return [drawn_thresholds(at, plain, cautious, harmed, _label(found.quantity))]
 
 
 def _gains(gains: Gains, structure: OfStructure | None) -> list[Figure]:

@@ -254,7 +254,8 @@ def thresholds(asked: ReportRequest) -> Thresholds:
     plain, cautious = (
         {name: tuple(map(float, values)) for name, values in shares.items()} for shares in (found.plain, found.cautious)
     )
-    return Thresholds(asked.quantity, tuple(map(float, found.thresholds)), plain, cautious)
+    harmed = plain_numbers(found.harmed_cautious if cautious else found.harmed)
+    return Thresholds(asked.quantity, tuple(map(float, found.thresholds)), plain, cautious, harmed=tuple(harmed))
 
 
 def study_size(asked: ReportRequest) -> Size:

@@ -312,6 +312,7 @@ def _gains(summary: Summary) -> ReportTable:
 
 def _thresholds(summary: Summary) -> ReportTable:
     names = {"treat": "Treat", "not": "Do not treat", "uncertain": "Uncertain", "unanswered": "No answer"}
+    names["harmed"] = "Of those treated: harmed, at most"
     rows = tuple((at, *(shares[name] for name in names)) for at, shares in summary.thresholds.shown)
     columns: list[tuple[str, Kind]] = [("Threshold", "bound"), *((name, "share") for name in names.values())]
     return ReportTable("Thresholds", "At other thresholds", tuple(columns), rows)

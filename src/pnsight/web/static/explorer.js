@@ -4,6 +4,11 @@
 
 const page = (selector) => document.querySelector(selector);
 
+// On a phone not all tabs fit: that of this page is moved into sight.
+const tabs = page("nav ul");
+const tab = page("nav [aria-current]");
+if (tab) tabs.scrollLeft = tab.offsetLeft - tabs.offsetLeft - (tabs.clientWidth - tab.offsetWidth) / 2;
+
 /** What a form says, without what is left empty. */
 function saidBy(form) {
   const said = new URLSearchParams();

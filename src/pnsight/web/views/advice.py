@@ -13,20 +13,22 @@ from pnsight.decisions import NOT, TREAT, UNCERTAIN, Questions
 from pnsight.decisions.value_of_information import NEVER
 from pnsight.estimands.resolve import OK
 from pnsight.queries.bound_table import BoundTable
+from pnsight.queries.query import encode
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import OTHER, PREFIX, State
-from pnsight.web.views.format import NOTHING, number
+from pnsight.web.views.format import NOTHING, harm_words, most_of_hundred, number
 from pnsight.web.words import Sign, sign_of, signs
 from pnsight.wording import capitalised
 
 
 @dataclass(frozen=True)
 class Level:
-    """An answer to a question: how likely it is, and the decision after it."""
+    """An answer to a question: how likely it is, and the decision after it, with the harm of treating."""
 
     name: str
     probability: str
     sign: Sign
+    harm: str
     bounds: str
     address: str
 
@@ -53,24 +55,32 @@ class Asked:
 
 @dataclass(frozen=True)
 class Otherwise:
-    """Something known that might be otherwise: how, the decision and bounds then, and addresses to open and compare."""
+    """Something known that might be otherwise: how, what holds then, and addresses to open and compare.
+
+    What holds then are the decision, the bounds, and how many treatment harms at most.
+    """
 
     term: str
     sign: Sign
     bounds: str
+    harm: str
     address: str
     compare: str
 
 
 @dataclass(frozen=True)
 class Advice:
-    """All questions, best first; those that change nothing apart; and what if something known were otherwise."""
+    """All questions, best first; those that change nothing apart; and what if something known were otherwise.
+
+    `harm_known` says whether the others come with the harm of treating them.
+    """
 
     advice: str
     questions: Sequence[Asked]
     idle: Sequence[Asked]
     signs: Sequence[Sign]
     otherwise: Sequence[Otherwise]
+    harm_known: bool
 
 
 def advice(explorer: Explorer, state: State) -> Advice:
@@ -80,17 +90,26 @@ def advice(explorer: Explorer, state: State) -> Advice:
     rows: dict[str, list[int]] = {}
     for row, name in enumerate(found.covariate):
         rows.setdefault(name, []).append(row)
+    harm = _harm(explorer, state, found.after.answers)
     every = [
-        _asked(explorer, state, found, name, _changes(found, columns, place), rows[name])
+        _asked(explorer, state, found, name, _changes(found, columns, place), rows[name], harm)
         for place, name in enumerate(columns["covariate"])
     ]
+    others = _otherwise(explorer, state)
     return Advice(
         f"{capitalised(str(explorer.model.study.labels.note(found.advice)))}.",
         [question for question in every if question.changes != ()],
         [question for question in every if question.changes == ()],
         tuple(signs(state.options.estimand.quantity.name).values()),
-        _otherwise(explorer, state),
+        others,
+        any(other.harm != NOTHING for other in others),
     )
+
+
+def _harm(explorer: Explorer, state: State, answers: BoundTable) -> list[float]:
+    """Which share of the people of each answer is harmed at most; NaN where that is not known."""
+    codes = encode(explorer.schema, list(answers.queries))
+    return explorer.most_harmed(codes, state.options) or [math.nan] * len(answers)
 
 
 def _otherwise(explorer: Explorer, state: State) -> list[Otherwise]:
@@ -99,6 +118,7 @@ def _otherwise(explorer: Explorer, state: State) -> list[Otherwise]:
     if found is None:
         return []
     answers, labels, here = found.decisions.answers, explorer.model.study.labels, explorer.reader.write(state)
+    harm = _harm(explorer, state, answers)
     others = []
     for row, (name, level) in enumerate(zip(found.covariates, found.levels, strict=True)):
         other = replace(state, query=tuple(map(int, found.codes[row])))
@@ -108,6 +128,7 @@ def _otherwise(explorer: Explorer, state: State) -> list[Otherwise]:
                 labels.term(name, level),
                 sign_of(answers.quantity, str(found.decisions.decision[row]), str(answers.status[row])),
                 _bounds(answers, row),
+                most_of_hundred(harm[row]),
                 explorer.reader.write(other),
                 f"{here}&{theirs}",
             )
@@ -142,19 +163,22 @@ def _asked(
     name: str,
     changes: tuple[Change, ...] | None,
     rows: Sequence[int],
+    harm: Sequence[float],
 ) -> Asked:
     place = explorer.schema.names.index(name)
     codes = explorer.schema.covariates[place].level_codes.tolist()
-    levels = [_level(explorer, state.knowing(place, codes[k]), found, row) for k, row in enumerate(rows)]
+    levels = [_level(explorer, state.knowing(place, codes[k]), found, row, harm[row]) for k, row in enumerate(rows)]
     return Asked(place, name, changes, levels)
 
 
-def _level(explorer: Explorer, state: State, found: Questions, row: int) -> Level:
+def _level(explorer: Explorer, state: State, found: Questions, row: int, harm: float) -> Level:
     probability, answers = float(found.probability[row]), found.after.answers
+    decision = str(found.after.decision[row])
     return Level(
         found.level[row],
         NOTHING if math.isnan(probability) else percent(probability),
-        sign_of(answers.quantity, str(found.after.decision[row]), str(answers.status[row])),
+        sign_of(answers.quantity, decision, str(answers.status[row])),
+        harm_words(harm) if decision == TREAT else "",
         _bounds(answers, row),
         explorer.reader.write(state),
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pnsight._text import percent, share_text
-from pnsight.decisions import Selection, select
+from pnsight.decisions import Selection, select, treated_groups
 from pnsight.estimands.resolve import ROUNDING
 from pnsight.notes import Note, sentences
 from pnsight.queries.query import decode, encode
@@ -18,6 +18,9 @@ from pnsight.web.views.format import NOTHING
 
 SHOWN = 20
 """Profiles that the page lists."""
+
+MOST_LISTED = 10
+"""Profiles up to which a list says who they are; of more the page first says what sets them apart."""
 
 WIDTH, HEIGHT = 300.0, 150.0
 """Of the drawing, in its own units."""
@@ -58,6 +61,15 @@ class Treated:
 
 
 @dataclass(frozen=True)
+class Apart:
+    """A value that is more common among those treated than among all, and how common it is."""
+
+    term: str
+    of_treated: str
+    of_all: str
+
+
+@dataclass(frozen=True)
 class Curve:
     """Gain against how many are treated: lines of points, and what they say in words."""
 
@@ -75,11 +87,18 @@ class BudgetView:
     """Whom the budget is for, beside treating as many at random and treating all."""
 
     not_considered: str
+    left_over: str
     choices: Sequence[Choice]
+    apart: Sequence[Apart]
     profiles: Sequence[Treated]
     more: int
     curve: Curve | None
     notes: Sequence[str]
+
+    @property
+    def treated_profiles(self) -> int:
+        """How many profiles are treated."""
+        return len(self.profiles) + self.more
 
 
 def budget_view(explorer: Explorer, options: Options, spending: Spending) -> BudgetView:
@@ -99,7 +118,9 @@ def budget_view(explorer: Explorer, options: Options, spending: Spending) -> Bud
     some = [row for row, number in enumerate(found.treated) if number > 0]
     return BudgetView(
         _lead(left_out),
+        _left_over(found, spending.budget),
         _choices(found),
+        _apart(explorer, found, options) if len(some) > MOST_LISTED else [],
         [_profile(explorer, found, row) for row in some[:SHOWN]],
         max(0, len(some) - SHOWN),
         _curve(found),
@@ -113,6 +134,23 @@ def _lead(left_out: Sequence[Note]) -> str:
     if not share:
         return "All people are considered."
     return f"{percent(share)} of the people are not considered: nothing below is about them."
+
+
+def _left_over(found: Selection, budget: float) -> str:
+    """Why the budget is not spent, where it is not: nobody else who is considered gains for sure."""
+    treated = float(found.treated.sum())
+    if treated > budget - 0.0005 * (found.people or 1.0):
+        return ""
+    return f"Only {_amount(found, treated)} are treated: nobody else who is considered gains for sure."
+
+
+def _apart(explorer: Explorer, found: Selection, options: Options) -> list[Apart]:
+    """What sets those treated apart, in place of a long list of profiles."""
+    columns, labels = treated_groups(explorer.model, found, options.estimand), explorer.model.study.labels
+    return [
+        Apart(labels.term(name, level), percent(of_treated), percent(of_all))
+        for name, level, of_treated, of_all in zip(*columns.values(), strict=True)
+    ]
 
 
 def _choices(found: Selection) -> list[Choice]:
@@ -159,7 +197,7 @@ def _curve(found: Selection) -> Curve | None:
     """The gain if the budget were enough for more and more profiles, from the best down."""
     points = found.curve()
     treated, least, most = (points[name] for name in ("treated", "guaranteed", "best_case"))
-    right, top = found.considered, max([*most, found.treat_all.get("best_case", 0.0), 0.0])
+    right, top = found.considered, max([*most, found.treat_all["guaranteed"], 0.0])
     if not right or not top or len(treated) < 2:
         return None
 

@@ -11,7 +11,7 @@ from pnsight.notes import sentences
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import State
 from pnsight.web.views.describe_question import told_beside
-from pnsight.web.views.format import NOTHING
+from pnsight.web.views.format import FULL, NOTHING
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,11 @@ class ByCovariate:
     threshold: str
     cautious: bool
     notes: Sequence[str]
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether nothing is decided about some people."""
+        return any(sum(line.strip) < FULL for line in self.lines)
 
 
 def by_covariate(explorer: Explorer, state: State, covariate: str) -> ByCovariate:

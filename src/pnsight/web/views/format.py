@@ -12,6 +12,9 @@ from pnsight.wording import apart, people_of_hundred
 
 NOTHING = "–"
 
+FULL = 99.95
+"""Per cent from which on shares are shown as those of all people."""
+
 
 def number(value: float, threshold: float | None = None) -> str:
     """A value of a quantity for a reader, with as many digits as tell it from a threshold."""
@@ -30,4 +33,9 @@ def described(schema: Schema, labels: Labels, state: State) -> tuple[str, ...]:
 
 def harm_words(share: float) -> str:
     """How many are harmed at most, to stand beside a decision to treat; empty where that is not known."""
-    return "" if math.isnan(share) else f"harms at most {people_of_hundred(share)} of 100"
+    return "" if math.isnan(share) else f"harms {most_of_hundred(share)}"
+
+
+def most_of_hundred(share: float) -> str:
+    """A share that is an upper bound, of a hundred people."""
+    return NOTHING if math.isnan(share) else f"at most {people_of_hundred(share)} of 100"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,7 @@ from pnsight.queries.query import decode
 from pnsight.web.explorer import Explorer
 from pnsight.web.state import State
 from pnsight.web.views.describe_question import confidence, population_words, told_beside
-from pnsight.web.views.format import NOTHING, number
+from pnsight.web.views.format import FULL, NOTHING, number
 from pnsight.wording import capitalised
 
 _ROOM = 0.05
@@ -50,7 +51,7 @@ class PolicyView:
     lines: Sequence[PolicyLine]
     usual: float | None
     scale: tuple[str, str]
-    level: str
+    about_intervals: str
     verdict: str
     choice: str
     population: str
@@ -59,13 +60,15 @@ class PolicyView:
 
 @dataclass(frozen=True)
 class ThresholdRow:
-    """Shares of the people at one threshold, in words."""
+    """Shares of the people at one threshold, and of those treated those harmed at most, in words."""
 
     threshold: str
     treat: str
     not_: str
     uncertain: str
-    places: tuple[float, float]
+    unanswered: str
+    harmed: str
+    places: tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,11 @@ class PolicyPage:
     found: PolicyView | None = None
     problem: str = ""
     rows: Sequence[ThresholdRow] = ()
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether nothing is decided about some people."""
+        return any(sum(row.places) < FULL for row in self.rows)
 
 
 def policy_page(explorer: Explorer, state: State) -> PolicyPage:
@@ -93,14 +101,21 @@ def at_thresholds(explorer: Explorer, state: State) -> list[ThresholdRow]:
     """Whom the rule would treat at other thresholds; where decisions are cautious, with caution."""
     query = str(decode(explorer.schema, state.codes[0]))
     found = threshold_curve(explorer.model, query, quantity=state.options.estimand)
-    shares = found.cautious if state.options.cautious and found.cautious else found.plain
+    careful = state.options.cautious and bool(found.cautious)
+    shares, harmed = (found.cautious, found.harmed_cautious) if careful else (found.plain, found.harmed)
     return [
         ThresholdRow(
             f"{at:.3g}",
             share_text(float(shares["treat"][k])),
             share_text(float(shares["not"][k])),
             share_text(float(shares["uncertain"][k])),
-            (round(100 * float(shares["treat"][k]), 2), round(100 * float(shares["uncertain"][k]), 2)),
+            share_text(float(shares["unanswered"][k])),
+            NOTHING if math.isnan(harmed[k]) else share_text(float(harmed[k])),
+            (
+                round(100 * float(shares["treat"][k]), 2),
+                round(100 * float(shares["uncertain"][k]), 2),
+                round(100 * float(shares["not"][k]), 2),
+            ),
         )
         for k, at in list(enumerate(found.thresholds))[::2]
     ]
@@ -121,7 +136,7 @@ def compare(explorer: Explorer, state: State) -> PolicyView:
         lines,
         lines[0].place,
         (f"{low:.2f}", f"{high:.2f}"),
-        "" if found.level is None else confidence(found.level),
+        _about_intervals(found.level, lines),
         verdict(found),
         _choice(explorer, state),
         population_words(explorer, state.options),
@@ -134,6 +149,14 @@ def _choice(explorer: Explorer, state: State) -> str:
     estimand, careful = state.options.estimand, state.options.cautious and explorer.ability.intervals
     how: dict[str, Any] = {"level": estimand.level, "population": estimand.population}
     return f"{capitalised(str(decide_or_leave(explorer.model, state.codes, cautious=careful, **how).reason()))}."
+
+
+def _about_intervals(level: float | None, lines: Sequence[PolicyLine]) -> str:
+    """Which values have an interval."""
+    having = [bool(line.interval) for line in lines]
+    if level is None or not any(having):
+        return ""
+    return f"{'Each with its' if all(having) else 'Where it is known, with its'} {confidence(level)} interval. "
 
 
 def _scale(found: Policies) -> tuple[float, float]:
