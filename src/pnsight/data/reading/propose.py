@@ -13,8 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from pnsight._text import count_text
 from pnsight.data.reading.column_roles import check_excluded
 from pnsight.data.reading.engine import Engine, GroupBy
@@ -25,11 +23,8 @@ from pnsight.data.schema import is_number, label, sort_levels
 from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL
 from pnsight.errors import TableError, did_you_mean, join_names
 
-BANDS = 4
-"""Bands that a column of numbers is cut into."""
-
 MAX_PLAIN_NUMBERS = 10
-"""A column of more distinct numbers than this is cut into bands."""
+"""A column of more distinct numbers than this is left as numbers; of fewer, each is a level."""
 
 MERGE_RARE = 20
 """Where a column of words has many values, those with fewer rows become one."""
@@ -102,20 +97,17 @@ class ColumnSummary:
         """Whether it could be a weight: a column of numbers with the name of one."""
         return self.numeric and bool(_WEIGHTS & set(words_of(self.name)))
 
-    def bands(self) -> str | None:
-        """How to cut it into bands, as --bands takes it; None for a column that is not of many numbers."""
-        if not self.numeric or len(self.values) <= MAX_PLAIN_NUMBERS:
-            return None
-        numbers, rows = np.array([float(value) for value in self.values]), np.array(list(self.values.values()))
-        below = np.searchsorted(rows.cumsum(), rows.sum() * np.arange(1, BANDS) / BANDS, side="right")
-        return str(BANDS) if (below > 0).any() else f"-inf,{label(numbers[1])},inf"
+    @property
+    def many_numbers(self) -> bool:
+        """Whether it holds numbers, and too many to make a level of each."""
+        return self.numeric and len(self.values) > MAX_PLAIN_NUMBERS
 
     def described(self) -> str:
         """Its values in a few words, with the rows that have them."""
         values = self.values
         if not values:
             return "no value"
-        if self.bands() is not None and not self.identifies:
+        if self.many_numbers and not self.identifies:
             return f"{min(values, key=float)} to {max(values, key=float)}"
         if len(values) > MIN_IDENTIFIER_LEVELS:
             return f"{len(values):,} values, such as {next(iter(values))}"
@@ -161,15 +153,14 @@ class ProposedReading:
         return [name for name in self.shared if name not in roles and name not in self.exclude]
 
     @property
-    def bands(self) -> dict[str, str]:
-        """By covariate of many numbers, how to cut it into bands: the one place that says what becomes of numbers."""
-        found = {name: self.columns[name].bands() for name in self.used}
-        return {name: bands for name, bands in found.items() if bands is not None}
+    def numbers(self) -> list[str]:
+        """Covariates that are left as numbers, which the default model learns from as they are."""
+        return [name for name in self.used if self.columns[name].many_numbers]
 
     @property
     def merges_rare(self) -> bool:
         """Whether a covariate of words has so many values that rare ones should be merged."""
-        columns = (self.columns[name] for name in self.used if name not in self.bands)
+        columns = (self.columns[name] for name in self.used if name not in self.numbers)
         return any(len(column.values) > MIN_IDENTIFIER_LEVELS for column in columns)
 
     @property
@@ -202,21 +193,27 @@ class ProposedReading:
             if value is not None and not (value in ("1", "true") and set(self.columns[column or ""].values) <= _TRUTH):
                 words += [option, value]
         if self.covariates is not None:
-            words += ["--covariates", _listed(self.covariates)]
+            words += ["--covariates", names_as_option(self.covariates)]
         elif left_out := [name for name in self.exclude if name in self.shared]:
-            words += ["--exclude", _listed(left_out)]
-        for name, bands in self.bands.items():
-            words += ["--bands", f"{_escaped(name)}={bands}"]
+            words += ["--exclude", names_as_option(left_out)]
+        words += ["--numeric", names_as_option(self.numbers)] if self.numbers else []
         words += ["--merge-rare", str(MERGE_RARE)] if self.merges_rare else []
         return [*words, *(["--missing", "level"] if self.has_gaps else [])]
 
 
-def _listed(names: Sequence[str]) -> str:
-    return ",".join(map(_escaped, names))
+def names_as_option(names: Sequence[str]) -> str:
+    """Names as an option takes them: with commas between, and backslashes where a name has a comma itself.
 
+    Parameters
+    ----------
+    names
+        Of columns.
 
-def _escaped(name: str) -> str:
-    return re.sub(r"([,=\\])", r"\\\1", name)
+    Returns
+    -------
+    str
+    """
+    return ",".join(re.sub(r"([,=\\])", r"\\\1", name) for name in names)
 
 
 def propose_reading(
