@@ -110,6 +110,25 @@ def test_many_numbers_stay_numbers_and_few_are_levels():
     assert "visits" in found.used
 
 
+def test_numbers_with_commas_and_dates_by_day_first_are_left_out():
+    days = [f"{1 + k % 28:02d}.{1 + k % 12:02d}.2024" for k in range(ROWS)]
+    found = propose_reading(table(weight=[f"{50 + k % 40},5" for k in range(ROWS)], seen=days))
+    assert found.exclude["weight"] == "numbers with decimal commas; write them with points"
+    assert found.exclude["seen"] == "dates"
+
+
+def test_what_looks_like_a_missing_value_is_found():
+    found = propose_reading(table(smoker=["yes", "no", "NA", "no"] * 50, grade=["none", "mild"] * 100))
+    assert found.missing_markers() == {"smoker": "NA"}
+
+
+def test_tables_without_rows_or_without_a_column_in_common_are_refused():
+    with pytest.raises(TableError, match="the observational table has columns but no rows"):
+        propose_reading(table(), table().head(0))
+    with pytest.raises(TableError, match="no column in common: the experimental one has .*arm"):
+        propose_reading(table(), polars.DataFrame({"a": [1, 0], "b": [1, 1]}))
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

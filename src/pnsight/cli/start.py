@@ -125,7 +125,7 @@ def _understood(asked: Asked, found: ProposedReading) -> str:
         **({"missing": gaps} if any(gaps) else {}),
     }
     shown = [text_column(name, values) for name, values in table.items()]
-    lines = [str(fit_table(shown, screen_width())), *_others(asked), *_effect(asked, found)]
+    lines = [str(fit_table(shown, screen_width())), *_others(asked), *_markers(found), *_effect(asked, found)]
     return "\n".join(["", *lines, ""])
 
 
@@ -145,6 +145,15 @@ def _others(asked: Asked) -> list[str]:
         for name, what in ((asked.reading.survey_weight, "survey weight"), (asked.reading.cluster, "cluster"))
         if name is not None
     ]
+
+
+def _markers(found: ProposedReading) -> list[str]:
+    """What looks like a missing value, and is taken for a value of its own."""
+    markers = found.missing_markers()
+    if not markers:
+        return []
+    held = join_names(f"{marker!r} in {name}" for name, marker in markers.items())
+    return [f"\nTaken for a value like any other: {held}. If it stands for a missing one, leave the field empty."]
 
 
 def _effect(asked: Asked, found: ProposedReading) -> list[str]:

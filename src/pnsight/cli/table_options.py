@@ -46,7 +46,8 @@ def read_tables(
     """Count the tables, and say what was counted and what was not."""
     if treatment is None:
         raise typer.BadParameter(
-            "it is missing; name the column that says who was treated. Only files that count wrote go without it.",
+            "it is missing; name the column that says who was treated. If you do not know what to name, let `pnsight "
+            "start` look at the tables. Only files that count wrote go without it.",
             param_hint="--treatment",
         )
     words = _read_words(reading.labels)

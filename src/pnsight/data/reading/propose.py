@@ -17,7 +17,15 @@ from pnsight._text import count_text
 from pnsight.data.reading.column_roles import check_excluded
 from pnsight.data.reading.engine import Engine, GroupBy
 from pnsight.data.reading.levels import MAX_LEVELS, MIN_IDENTIFIER_LEVELS
-from pnsight.data.reading.likely_meaning import likely_true, outcome_score, treatment_score, words_of
+from pnsight.data.reading.likely_meaning import (
+    likely_true,
+    missing_hint,
+    missing_marker,
+    numbers_with_commas,
+    outcome_score,
+    treatment_score,
+    words_of,
+)
 from pnsight.data.reading.open_table import Table, open_table
 from pnsight.data.schema import is_number, label, sort_levels
 from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL
@@ -30,7 +38,7 @@ MERGE_RARE = 20
 """Where a column of words has many values, those with fewer rows become one."""
 
 _TRUTH = {"0", "1", "true", "false"}
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}.*")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}.*|\d{1,2}([./])\d{1,2}\1(\d{4}|\d{2})( .*)?")
 _LATER = {"post", "after", "followup", "discharge", "final", "endline"}
 _WEIGHTS = {"w", "wt", "weight", "weights", "ipw"}
 _IDENTIFIER_WORDS = {"id", "identifier", "uuid", "ssn", "mrn"}
@@ -86,6 +94,16 @@ class ColumnSummary:
     def dates(self) -> bool:
         """Whether it holds many dates."""
         return len(self.values) > MIN_IDENTIFIER_LEVELS and all(map(_DATE.fullmatch, self.values))
+
+    @property
+    def with_commas(self) -> bool:
+        """Whether it holds numbers with a comma in place of the point."""
+        return numbers_with_commas(self.values)
+
+    @property
+    def stands_for_missing(self) -> str | None:
+        """A value that other programs write where there is none, such as NA."""
+        return missing_marker(self.values)
 
     @property
     def later(self) -> bool:
@@ -179,6 +197,11 @@ class ProposedReading:
         }
         return {option: values for option, values in found.items() if values}
 
+    def missing_markers(self) -> dict[str, str]:
+        """By column that is not left out, a value in it that looks like a missing one."""
+        found = {name: self.columns[name].stands_for_missing for name in self.shared if name not in self.exclude}
+        return {name: marker for name, marker in found.items() if marker is not None}
+
     def two_valued(self, other: str | None = None) -> list[str]:
         """Columns that could be the treatment or the outcome, where that one is taken."""
         return [name for name in self.shared if len(self.columns[name].values) == 2 and name != other]
@@ -256,6 +279,7 @@ def propose_reading(
     tables = [open_table(table, role) for role, table in given.items() if table is not None]
     check_excluded(exclude, tables, (treatment, outcome, *other_roles))
     columns = {name: column for name, column in summarise_columns(tables).items() if name not in other_roles}
+    _check_tables(tables, columns)
     found = ProposedReading(columns, covariates=None if covariates is None else tuple(covariates))
     for name in (treatment, outcome, *(covariates or ())):
         _check_shared(name, found, "column")
@@ -303,6 +327,17 @@ def _summary(name: str, tables: Sequence[Engine]) -> ColumnSummary:
     return ColumnSummary(name, rows, missing)
 
 
+def _check_tables(tables: Sequence[Engine], columns: Mapping[str, ColumnSummary]) -> None:
+    """Tables have rows, and columns in common."""
+    for table in tables:
+        own = [columns[name] for name in table.names if name in columns]
+        if not any(sum(each.rows[table.role].values()) + each.missing[table.role] for each in own):
+            raise TableError(f"the {table.role} table has columns but no rows; look whether it is the right file.")
+    if not any(len(column.rows) == len(tables) for column in columns.values()):
+        held = " and ".join(f"the {table.role} one has {join_names(table.names, most=8)}" for table in tables)
+        raise TableError(f"the tables have no column in common: {held}. Give columns the same names in both.")
+
+
 def _check_shared(name: str | None, found: ProposedReading, what: str) -> None:
     if name is not None and name not in found.shared:
         raise TableError(
@@ -325,8 +360,8 @@ def _true_value(what: str, column: str | None, given: Any, columns: Mapping[str,
     if len(values) != 2:
         option = {"treatment": "--arms", "outcome": "--outcomes"}[what]
         raise TableError(
-            f"{what} column {column!r} holds {columns[column].described()}; expected two. For more, list them all "
-            f"with {option} of pnsight fit."
+            f"{what} column {column!r} holds {columns[column].described()}; expected two.{missing_hint(values)} For "
+            f"more, list them all with {option} of pnsight fit."
         )
     if given is None:
         return likely_true(what, column, values)
@@ -363,6 +398,7 @@ def _why_not(column: ColumnSummary) -> str:
         (not column.values, "empty"),
         (len(column.values) == 1, "constant"),
         (column.dates, "dates"),
+        (column.with_commas, "numbers with decimal commas; write them with points"),
         (column.identifies, "tells people apart"),
         (column.later, "measured after treatment?"),
     ):
