@@ -66,7 +66,10 @@ def test_the_script_does_the_same_and_ends_with_an_answer(run, files, tmp_path):
     model = pnsight.load(tmp_path / "model")
     assert model.schema.names[-1] == "treated_before"
     lower = model.bounds("").lower[0]
-    assert f"at least {lower:.1%}" in ended.out
+    people = pnsight.output.per_hundred.per_hundred(model)[0]
+    assert people.sentence in " ".join(ended.out.split())
+    assert "Allowing for chance, with 90% confidence" in ended.out
+    assert "with drug" in people.sentence
     assert "serve model --open" in ended.out
     lines = [line for line in (tmp_path / "go.sh").read_text().splitlines() if " fit " in line]
     run(*shlex.split(lines[0])[1:])

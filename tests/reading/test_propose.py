@@ -125,7 +125,7 @@ def test_what_looks_like_a_missing_value_is_found():
 def test_tables_without_rows_or_without_a_column_in_common_are_refused():
     with pytest.raises(TableError, match="the observational table has columns but no rows"):
         propose_reading(table(), table().head(0))
-    with pytest.raises(TableError, match="no column in common: the experimental one has .*arm"):
+    with pytest.raises(TableError, match=r"no column in common: the experimental one has .*arm"):
         propose_reading(table(), polars.DataFrame({"a": [1, 0], "b": [1, 1]}))
 
 

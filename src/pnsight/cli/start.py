@@ -20,7 +20,7 @@ from pnsight.cli.screen import screen_width
 from pnsight.cli.shown_command import typed
 from pnsight.cli.table_options import ExperimentalArgument, ObservationalArgument
 from pnsight.errors import PnsightError, TableError, join_names
-from pnsight.estimands.quantities import PNS
+from pnsight.wording import capitalised
 
 if TYPE_CHECKING:
     from pnsight.data.reading import ProposedReading
@@ -301,13 +301,10 @@ def _run(context: typer.Context, commands: Sequence[Sequence[str]], model: Path)
         if code:
             say("The tables are not usable as they are, so nothing was fitted; see what is said above.")
             raise typer.Exit(code)
-    fitted = pnsight.load(model)
-    answer, estimand = fitted.bounds(""), pnsight.Estimand.parse(PNS.name)
-    if answer.status[0] == "ok":
-        sentence = pnsight.output.naming.named(PNS, fitted.study, estimand).sentence(
-            float(answer.lower[0]), float(answer.upper[0])
-        )
-        put(f"\n{sentence}\n", None)
+    for people in pnsight.output.per_hundred.per_hundred(pnsight.load(model)):
+        put(f"\n{people.sentence}\n", None)
+        if people.chance is not None:
+            put(f"{capitalised(str(people.chance))}.\n", None)
     print("\nNext, in a browser, or as a report to send:")
     print(typed(["serve", str(model), "--open"]))
     print(typed(["report", str(model), "--out", "report.html"]))
