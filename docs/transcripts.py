@@ -29,7 +29,7 @@ _BLOCK = re.compile(
     r"^```python\n(?P<python>.*?)^```\n(?P<shown>\n```text\n.*?^```$)?",
     re.MULTILINE | re.DOTALL,
 )
-_PROGRESS = re.compile(r"[\w ]+: [\d,]+ .*, \d+ s")
+_PROGRESS = re.compile(r"[\w ]+: [\d,]+[% ].*, \d+ s")
 """A line that says how far a command is: how many there are depends on how fast the machine is."""
 
 _COMMAND = re.compile(r"^\$ (?:.*\\\n)*.*\n", re.MULTILINE)

@@ -80,6 +80,7 @@ def test_words_are_looked_for_among_long_rows_of_spaces():
 def test_no_suggestion_is_looked_for_where_a_word_is_long():
     assert did_you_mean("ab" * LONG, ["ab" * (LONG - 1)]) == ""
     assert did_you_mean("mael", ["male"]) == " Did you mean 'male'?"
+    assert did_you_mean("MALE", ["male", "female"]) == " Did you mean 'male'?"
 
 
 def test_a_table_of_many_columns_is_refused_by_their_number():

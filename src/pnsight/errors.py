@@ -90,8 +90,9 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """
     if len(word) > _LONGEST_MISSPELT:
         return ""
-    near = get_close_matches(word, list(known), n=1, cutoff=0.5)
-    return f" Did you mean {near[0]!r}?" if near else ""
+    by_letters = {each.casefold(): each for each in known}  # upper or lower case is no difference
+    near = get_close_matches(word.casefold(), list(by_letters), n=1, cutoff=0.5)
+    return f" Did you mean {by_letters[near[0]]!r}?" if near else ""
 
 
 def percent_hint(number: float) -> str:

@@ -9,7 +9,7 @@ import pytest
 from rich.cells import cell_len
 
 from cases import write_csv
-from pnsight.cli.progress_bar import bar, counter, progress_lines
+from pnsight.cli.progress_bar import bar, counter, progress_lines, share_done
 from pnsight.cli.screen import screen_style
 
 AGE, SIZE = "groupe d'âge à l'inclusion dans l'étude", "Körpergröße über dem Median"
@@ -169,6 +169,11 @@ def test_without_a_terminal_there_is_a_line_of_progress_every_ten_seconds():
     for done in range(5):
         report(done, 5, "")
     assert lines == ["training: 2 of 5, 10 s", "training: 4 of 5, 25 s"]
+
+
+def test_how_far_work_is_is_a_percentage():
+    assert share_done(3, 20, "choosing") == "15%, choosing"
+    assert share_done(0, 0, "") == "0%"
 
 
 def test_no_bar_is_drawn_into_a_file_even_where_colour_is_forced(monkeypatch, capsys):

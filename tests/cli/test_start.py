@@ -62,11 +62,14 @@ def test_with_all_flags_nothing_is_asked(run, files):
 def test_the_script_does_the_same_and_ends_with_an_answer(run, files, tmp_path):
     ended = run("start", *files, "--yes", "--run", "--script", "go.sh")
     assert "Usable" in ended.out
-    assert "In data/experimental.csv outcome=recovered for" in ended.out
+    assert "of those with treatment = drug have outcome = recovered" in " ".join(ended.out.split())
     model = pnsight.load(tmp_path / "model")
     assert model.schema.names[-1] == "treated_before"
     lower = model.bounds("").lower[0]
-    assert f"at least {lower:.1%}" in ended.out
+    people = pnsight.output.per_hundred.per_hundred(model)[0]
+    assert people.sentence in " ".join(ended.out.split())
+    assert "Allowing for chance, with 90% confidence" in ended.out
+    assert "with drug" in people.sentence
     assert "serve model --open" in ended.out
     lines = [line for line in (tmp_path / "go.sh").read_text().splitlines() if " fit " in line]
     run(*shlex.split(lines[0])[1:])
@@ -81,6 +84,28 @@ def test_on_a_terminal_a_wrong_answer_is_asked_again(run, files, monkeypatch):
     last = next(shlex.split(line) for line in ended.out.splitlines() if "pnsight fit " in line)
     assert last[last.index("--treated") + 1] == "standard care"
     assert last[last.index("--covariates") + 1] == "sex,severity"
+
+
+def test_on_a_terminal_a_number_stands_for_a_name(run, files, monkeypatch):
+    answers = ["n", "9", "9", "2", "2", "2,3", "y", "n"]
+    monkeypatch.setattr("sys.stdin", Terminal("\n".join(answers) + "\n"))
+    ended = run("start", *files)
+    assert "   9  treatment\n  10  outcome\n" in ended.err
+    assert ended.err.count("treatment\n") == 1  # the outcome is another column
+    assert "(left out: tells people apart)" in ended.err
+    last = next(shlex.split(line) for line in ended.out.splitlines() if "pnsight fit " in line)
+    assert last[last.index("--treated") + 1] == "standard care"
+    assert last[last.index("--covariates") + 1] == "sex,severity"
+
+
+def test_where_values_are_numbers_they_are_not_numbered(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = ["arm,outcome,sex", *[f"{1 + k % 2},{k % 3 % 2},{'fm'[k % 5 % 2]}" for k in range(200)]]
+    (tmp_path / "trial.csv").write_text("\n".join(rows))
+    monkeypatch.setattr("sys.stdin", Terminal("1\ny\nn\n"))
+    ended = run("start", "trial.csv")
+    assert "Which value of arm means treated?\n  1\n  2\nName" in ended.err
+    assert "--treated 1" in ended.out
 
 
 def test_on_a_terminal_enter_accepts_all(run, files, monkeypatch):

@@ -141,7 +141,29 @@ def test_a_header_may_be_long(tmp_path):
 
 
 def test_a_file_that_is_not_in_utf_8_is_told_so(tmp_path):
-    assert "not in UTF-8" in refused(tmp_path / "trial.csv", lines(["é", "b"]).encode("latin-1"))
+    complaint = refused(tmp_path / "trial.csv", lines(["é", "b"]).encode("latin-1"))
+    assert "not in UTF-8; save it from the spreadsheet as" in complaint
+    assert "iconv -f LATIN1 -t UTF-8 FILE > NEW_FILE" in complaint
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([f"{k},5" for k in range(30)], "Write the numbers with a point, not with a comma."),
+        (["NA", *map(str, range(700))], "If 'NA' stands for a missing value, leave the field empty."),
+    ],
+)
+def test_what_keeps_numbers_from_being_read_is_named(tmp_path, values, said):
+    rows = "".join(f'"{value}",{k % 2},{k // 2 % 2}\n' for k, value in enumerate(values))
+    (tmp_path / "trial.csv").write_text("age,x,y\n" + rows)
+    with pytest.raises(TableError, match=said):
+        pnsight.read_study(tmp_path / "trial.csv", treatment="x", outcome="y")
+
+
+def test_an_outcome_with_a_sign_for_missing_values_is_explained(tmp_path):
+    (tmp_path / "trial.csv").write_text("x,y\n0,1\n1,0\n1,NA\n0,0\n")
+    with pytest.raises(TableError, match="If 'NA' stands for a missing value, leave the field empty"):
+        rows_of(tmp_path / "trial.csv", covariates=[])
 
 
 ODD_TEXT = {
@@ -149,6 +171,9 @@ ODD_TEXT = {
     "line ends": (lines(["a"]) + lines(["b"]).replace("\n", "\r\n")[7:], "lines end in different ways"),
     "gzip": (gzip.compress(lines(["a"]).encode()), "compressed by gzip; end its name in .csv.gz"),
     "zip": (b"PK\x03\x04" + bytes(100), "spreadsheet"),
+    "old Excel": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(100), "in the format of Excel 97"),
+    "PDF": (b"%PDF-1.7\n" + bytes(100), "it is a PDF"),
+    "web page": ("\n<!DOCTYPE html>\n<html><body>Sign in</body></html>\n", "it is a web page"),
     "blank line": ("\n" + lines(["a"]), "begins with a blank line"),
     "line of blanks": ("  \n" + lines(["a"]), "begins with a blank line"),
 }

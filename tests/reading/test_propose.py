@@ -60,7 +60,7 @@ def test_each_column_gets_its_role():
     assert (found.treatment, found.treated) == ("arm", "drug")
     assert (found.outcome, found.success) == ("recovered", "recovered")
     assert found.used == ["sex", "age"]
-    assert found.bands == {"age": "4"}
+    assert found.numbers == ["age"]
     assert dict(found.exclude) == {
         "Patient ID": "tells people apart",
         "country": "constant",
@@ -84,7 +84,7 @@ def test_what_is_proposed_is_what_read_study_takes(tmp_path):
         treated=options["--treated"],
         success=options["--success"],
         exclude=options["--exclude"].split(","),
-        bands={"age": 4},
+        numeric=options["--numeric"].split(","),
         missing="level",
     )
     assert study.schema.names == ("sex", "age", "smoker")
@@ -104,20 +104,29 @@ def test_where_two_columns_are_as_likely_none_is_proposed():
     assert found.unknown["--treatment"] == ["sex", "arm", "treatment"]
 
 
-def test_numbers_of_which_most_rows_share_one_are_cut_above_it():
-    column = [0] * 190 + list(range(1, 11)) + []
-    found = propose_reading(table(visits=[*column[:189], *range(1, 12)]))
-    assert found.bands["visits"] == "-inf,1,inf"
-    study = pnsight.read_study(
-        table(visits=[*column[:189], *range(1, 12)]),
-        treatment="arm",
-        outcome="recovered",
-        treated="drug",
-        success="recovered",
-        covariates=["visits"],
-        bands={"visits": [-np.inf, 1, np.inf]},
-    )
-    assert study.schema.covariates[0].levels == ("under-1", "1+")
+def test_many_numbers_stay_numbers_and_few_are_levels():
+    found = propose_reading(table(visits=[k % 4 for k in range(ROWS)], weight=[50 + k % 25 for k in range(ROWS)]))
+    assert found.numbers == ["age", "weight"]
+    assert "visits" in found.used
+
+
+def test_numbers_with_commas_and_dates_by_day_first_are_left_out():
+    days = [f"{1 + k % 28:02d}.{1 + k % 12:02d}.2024" for k in range(ROWS)]
+    found = propose_reading(table(weight=[f"{50 + k % 40},5" for k in range(ROWS)], seen=days))
+    assert found.exclude["weight"] == "numbers with decimal commas; write them with points"
+    assert found.exclude["seen"] == "dates"
+
+
+def test_what_looks_like_a_missing_value_is_found():
+    found = propose_reading(table(smoker=["yes", "no", "NA", "no"] * 50, grade=["none", "mild"] * 100))
+    assert found.missing_markers() == {"smoker": "NA"}
+
+
+def test_tables_without_rows_or_without_a_column_in_common_are_refused():
+    with pytest.raises(TableError, match="the observational table has columns but no rows"):
+        propose_reading(table(), table().head(0))
+    with pytest.raises(TableError, match=r"no column in common: the experimental one has .*arm"):
+        propose_reading(table(), polars.DataFrame({"a": [1, 0], "b": [1, 1]}))
 
 
 @pytest.mark.parametrize(

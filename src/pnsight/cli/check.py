@@ -7,52 +7,27 @@ import typer
 import pnsight
 from pnsight.cli.options import Format, FormatOption, OutOption
 from pnsight.cli.output import check_output, emit, put, put_json
+from pnsight.cli.reading_options import ReadingOptions, reading_options
 from pnsight.cli.screen import screen_width
+from pnsight.cli.structure_options import StructureOptions, structure_options
 from pnsight.cli.table_options import (
-    AssignmentOption,
-    BandsOption,
-    ClusterOption,
-    CovariatesOption,
-    ExcludeOption,
     ExperimentalArgument,
-    LabelsOption,
-    MergeRareOption,
-    Missing,
-    MissingOption,
-    NumericOption,
     ObservationalArgument,
     OutcomeOption,
-    StructureOptions,
-    SuccessOption,
-    SurveyWeightOption,
-    TreatedOption,
     TreatmentUnlessCountedOption,
-    WeightOption,
     read_tables_or_counts,
-    structure_options,
 )
 
 
 @structure_options
+@reading_options("weight_is_people")
 def check(
     experimental: ExperimentalArgument,
     observational: ObservationalArgument = None,
     *,
     treatment: TreatmentUnlessCountedOption = None,
     outcome: OutcomeOption = None,
-    covariates: CovariatesOption = None,
-    exclude: ExcludeOption = None,
-    treated: TreatedOption = None,
-    success: SuccessOption = None,
-    bands: BandsOption = None,
-    numeric: NumericOption = "auto",
-    merge_rare: MergeRareOption = None,
-    missing: MissingOption = Missing.ERROR,
-    labels: LabelsOption = None,
-    weight: WeightOption = None,
-    survey_weight: SurveyWeightOption = None,
-    cluster: ClusterOption = None,
-    assignment: AssignmentOption = None,
+    reading: ReadingOptions,
     structure: StructureOptions,
     format: FormatOption = None,
     out: OutOption = None,
@@ -63,26 +38,7 @@ def check(
     row for each test, as JSON everything.
     """
     kind = check_output(format, out)
-    study = read_tables_or_counts(
-        experimental,
-        observational,
-        treatment=treatment,
-        outcome=outcome,
-        covariates=covariates,
-        exclude=exclude,
-        treated=treated,
-        success=success,
-        bands=bands,
-        numeric=numeric,
-        merge_rare=merge_rare,
-        missing=missing,
-        labels=labels,
-        weight=weight,
-        survey_weight=survey_weight,
-        cluster=cluster,
-        assignment=assignment,
-        structure=structure,
-    )
+    study = read_tables_or_counts(experimental, observational, treatment, outcome, reading, structure)
     found = pnsight.check(study)
     if kind is Format.TABLE:
         put(f"{found.text(screen_width())}\n", out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -11,21 +12,9 @@ import typer
 import pnsight
 from pnsight.cli.options import within
 from pnsight.cli.output import check_file, say
-from pnsight.cli.table_options import (
-    BandsOption,
-    CovariatesOption,
-    ExcludeOption,
-    Missing,
-    MissingOption,
-    OutcomeOption,
-    StructureOptions,
-    SuccessOption,
-    TreatedOption,
-    TreatmentOption,
-    cut_at_quantiles,
-    read_tables,
-    structure_options,
-)
+from pnsight.cli.reading_options import ReadingOptions, reading_options
+from pnsight.cli.structure_options import StructureOptions, structure_options
+from pnsight.cli.table_options import OutcomeOption, TreatmentOption, read_tables
 
 
 class Role(StrEnum):
@@ -36,6 +25,9 @@ class Role(StrEnum):
 
 
 @structure_options
+@reading_options(
+    "numeric", "merge_rare", "labels", "weight", "weight_is_people", "survey_weight", "cluster", "assignment"
+)
 def count(
     table: Annotated[
         str, typer.Argument(help="CSV or Parquet, a quoted pattern for many files, or URL::TABLE of a SQL database.")
@@ -53,12 +45,7 @@ def count(
             callback=within(2),
         ),
     ] = None,
-    covariates: CovariatesOption = None,
-    exclude: ExcludeOption = None,
-    treated: TreatedOption = None,
-    success: SuccessOption = None,
-    bands: BandsOption = None,
-    missing: MissingOption = Missing.ERROR,
+    reading: ReadingOptions,
     weight: Annotated[
         str | None, typer.Option("--weight", help="Column that says how many people each row stands for.")
     ] = None,
@@ -70,29 +57,15 @@ def count(
     Give the files of all sites to check and fit.
     """
     check_file(out)
-    if found := cut_at_quantiles(bands):
+    if found := reading.cut_at_quantiles():
         raise typer.BadParameter(
             f"{found[0]} would be cut where this site's people are, and elsewhere at other sites; give the edges, as "
             f"in {found[0]}=0,40,65,120.",
             param_hint="--bands",
         )
-    tables = (table, None) if role is Role.EXPERIMENTAL else (None, table)
-    study = read_tables(
-        *tables,
-        treatment=treatment,
-        outcome=outcome,
-        covariates=covariates,
-        exclude=exclude,
-        treated=treated,
-        success=success,
-        bands=bands,
-        numeric="auto",
-        missing=missing,
-        labels=None,
-        weight=weight,
-        weight_is_people=weight is not None,
-        structure=structure,
-    )
+    trial, registry = (table, None) if role is Role.EXPERIMENTAL else (None, table)
+    as_people = replace(reading, weight=weight, weight_is_people=weight is not None)
+    study = read_tables(trial, registry, treatment, outcome, as_people, structure)
     shown = study if min_cell is None else pnsight.suppress(study, min_cell)
     pnsight.write_counts(shown, out)
     for note in shown.withheld.notes if shown.withheld else ():

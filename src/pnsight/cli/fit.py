@@ -13,30 +13,14 @@ from pnsight.cli.estimand_options import QUANTITY_NAMES, complete_quantity, quan
 from pnsight.cli.options import People, SeedOption, within
 from pnsight.cli.output import say
 from pnsight.cli.progress_bar import bar
+from pnsight.cli.reading_options import ReadingOptions, reading_options
+from pnsight.cli.structure_options import StructureOptions, structure_options
 from pnsight.cli.table_options import (
-    AssignmentOption,
-    BandsOption,
-    ClusterOption,
-    CovariatesOption,
-    ExcludeOption,
     ExperimentalArgument,
-    LabelsOption,
-    MergeRareOption,
-    Missing,
-    MissingOption,
-    NumericOption,
     ObservationalArgument,
     OutcomeOption,
-    StructureOptions,
-    SuccessOption,
-    SurveyWeightOption,
-    TreatedOption,
     TreatmentUnlessCountedOption,
-    WeightIsPeopleOption,
-    WeightOption,
-    cut_at_quantiles,
     read_tables_or_counts,
-    structure_options,
 )
 from pnsight.errors import join_names
 from pnsight.models.registry import MODELS, constructor_parameters, find_model
@@ -69,6 +53,7 @@ _USUAL = {"population": People.OBSERVATIONAL.value, "intervals": True, "mix": Mi
 
 
 @structure_options
+@reading_options()
 def fit(
     experimental: ExperimentalArgument,
     observational: ObservationalArgument = None,
@@ -83,20 +68,7 @@ def fit(
         ),
     ] = False,
     out: Annotated[Path, typer.Option("--out", help="Folder for the model.")],
-    covariates: CovariatesOption = None,
-    exclude: ExcludeOption = None,
-    treated: TreatedOption = None,
-    success: SuccessOption = None,
-    bands: BandsOption = None,
-    numeric: NumericOption = "auto",
-    merge_rare: MergeRareOption = None,
-    missing: MissingOption = Missing.ERROR,
-    labels: LabelsOption = None,
-    weight: WeightOption = None,
-    weight_is_people: WeightIsPeopleOption = False,
-    survey_weight: SurveyWeightOption = None,
-    cluster: ClusterOption = None,
-    assignment: AssignmentOption = None,
+    reading: ReadingOptions,
     structure: StructureOptions,
     model: Annotated[
         str,
@@ -147,7 +119,9 @@ def fit(
 ) -> None:
     """Learn from an experimental and an observational table."""
     pnsight.estimands.validate_fitted_quantity(quantity)
-    tables = _only_observational(experimental, observational) if observational_only else (experimental, observational)
+    randomised, chosen_by_people = (
+        _only_observational(experimental, observational) if observational_only else (experimental, observational)
+    )
     parameters = {
         "quantity": quantity,
         "random_state": seed,
@@ -158,26 +132,7 @@ def fit(
     }
     own = _own_parameters(model, parameters)
     pnsight.models.persistence.check_place(out)
-    study = read_tables_or_counts(
-        *tables,
-        treatment=treatment,
-        outcome=outcome,
-        covariates=covariates,
-        exclude=exclude,
-        treated=treated,
-        success=success,
-        bands=bands,
-        numeric=numeric,
-        merge_rare=merge_rare,
-        missing=missing,
-        labels=labels,
-        weight=weight,
-        weight_is_people=weight_is_people,
-        survey_weight=survey_weight,
-        cluster=cluster,
-        assignment=assignment,
-        structure=structure,
-    )
+    study = read_tables_or_counts(randomised, chosen_by_people, treatment, outcome, reading, structure)
     chosen = find_model(model)(**own)
     with bar("training") as progress:
         if min_cell is None:
@@ -187,7 +142,7 @@ def fit(
     pnsight.save(fitted, out)
     for caveat in fitted.study.withheld.notes if fitted.study.withheld else ():
         say(str(caveat))
-    if min_cell is not None and (found := cut_at_quantiles(bands)):
+    if min_cell is not None and (found := reading.cut_at_quantiles()):
         say(str(pnsight.Note("edges_published", {"covariates": found})))
     for warning in fitted.warnings:
         say(f"warning: {warning}")

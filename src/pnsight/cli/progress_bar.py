@@ -1,6 +1,7 @@
 """Progress on standard error: a bar for a person at a terminal, elsewhere a line every ten seconds.
 
-How long it will still take is not said: steps differ too much in length for that to be known.
+How far it is, is a share: the steps are counted otherwise from one part of the work to the next. How long it will still
+take is not said: steps differ too much in length for that to be known.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ _SECONDS = 10.0
 def bar(title: str) -> Iterator[progress.Progress]:
     """A callback that draws a bar with a note and the time gone."""
     if not sys.stderr.isatty():  # rich would draw for FORCE_COLOR too, which kernels of notebooks set
-        yield progress_lines(title, _of_all, say)
+        yield progress_lines(title, share_done, say)
         return
     console = Console(file=sys.stderr)
-    columns = (TextColumn(title), BarColumn(), TextColumn("{task.completed:.0f}/{task.total:.0f}"))
+    columns = (TextColumn(title), BarColumn(), TextColumn("{task.percentage:.0f}%"))
     with Progress(
         *columns, TimeElapsedColumn(), TextColumn("{task.fields[note]}"), console=console, transient=True
     ) as drawn:
@@ -88,8 +89,9 @@ def progress_lines(
     return report
 
 
-def _of_all(done: int, total: int, note: str) -> str:
-    return f"{done:,} of {total:,}" + (f", {note}" if note else "")
+def share_done(done: int, total: int, note: str) -> str:
+    """How far work is, as a line says it."""
+    return f"{done / max(total, 1):.0%}" + (f", {note}" if note else "")
 
 
 def _so_far(done: int, total: int, note: str) -> str:

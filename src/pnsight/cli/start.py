@@ -13,22 +13,14 @@ import typer
 import pnsight
 from pnsight._text import count_text
 from pnsight._text_table import fit_table, text_column
+from pnsight.cli.choices import Choices
 from pnsight.cli.output import put, put_data, say
+from pnsight.cli.reading_options import ReadingOptions, reading_options
 from pnsight.cli.screen import screen_width
 from pnsight.cli.shown_command import typed
-from pnsight.cli.table_options import (
-    ClusterOption,
-    CovariatesOption,
-    ExcludeOption,
-    ExperimentalArgument,
-    LabelsOption,
-    ObservationalArgument,
-    SuccessOption,
-    SurveyWeightOption,
-    TreatedOption,
-)
+from pnsight.cli.table_options import ExperimentalArgument, ObservationalArgument
 from pnsight.errors import PnsightError, TableError, join_names
-from pnsight.estimands.quantities import PNS
+from pnsight.wording import capitalised
 
 if TYPE_CHECKING:
     from pnsight.data.reading import ProposedReading
@@ -42,27 +34,28 @@ class Asked:
     observational: str | None
     treatment: str | None
     outcome: str | None
-    treated: str | None
-    success: str | None
-    covariates: list[str] | None
-    exclude: list[str]
-    survey_weight: str | None
-    cluster: str | None
-    labels: Path | None
+    reading: ReadingOptions
 
     def propose(self) -> ProposedReading:
         """What is understood of the tables."""
+        given = self.reading
         return pnsight.data.reading.propose_reading(
             self.experimental,
             self.observational,
             treatment=self.treatment,
             outcome=self.outcome,
-            treated=self.treated,
-            success=self.success,
-            covariates=self.covariates,
-            exclude=self.exclude,
-            other_roles=[name for name in (self.survey_weight, self.cluster) if name is not None],
+            treated=given.treated,
+            success=given.success,
+            covariates=given.covariate_names(),
+            exclude=given.excluded_names(),
+            other_roles=[name for name in (given.survey_weight, given.cluster) if name is not None],
         )
+
+    def answered(self, **answers: Any) -> Asked:
+        """With answers in place of what was given: columns, or options of reading."""
+        own = {name: value for name, value in answers.items() if name in ("treatment", "outcome")}
+        read = {name: value for name, value in answers.items() if name not in own}
+        return replace(self, reading=replace(self.reading, **read), **own)
 
     @property
     def tables(self) -> list[str]:
@@ -71,12 +64,14 @@ class Asked:
 
     def commands(self, found: ProposedReading, model: Path) -> list[list[str]]:
         """The commands that check the tables, fit a model and ask it about everyone."""
-        more = {"--survey-weight": self.survey_weight, "--cluster": self.cluster, "--labels": self.labels}
+        read = self.reading
+        more = {"--survey-weight": read.survey_weight, "--cluster": read.cluster, "--labels": read.labels}
         given = [word for option, value in more.items() if value is not None for word in (option, str(value))]
         reading = [*self.tables, *found.options(), *given]
         return [["check", *reading], ["fit", *reading, "--out", str(model)], ["query", str(model)]]
 
 
+@reading_options("bands", "numeric", "merge_rare", "missing", "weight", "weight_is_people", "assignment")
 def start(
     context: typer.Context,
     experimental: ExperimentalArgument,
@@ -88,13 +83,7 @@ def start(
     outcome: Annotated[
         str | None, typer.Option("--outcome", help="Column that says who responded; by default it is looked for.")
     ] = None,
-    treated: TreatedOption = None,
-    success: SuccessOption = None,
-    covariates: CovariatesOption = None,
-    exclude: ExcludeOption = None,
-    survey_weight: SurveyWeightOption = None,
-    cluster: ClusterOption = None,
-    labels: LabelsOption = None,
+    reading: ReadingOptions,
     out: Annotated[Path, typer.Option("--out", help="Folder for the model.")] = Path("model"),
     script: Annotated[
         Path | None, typer.Option("--script", help="File to write the commands to, as a shell script.")
@@ -106,20 +95,7 @@ def start(
     ] = None,
 ) -> None:
     """Begin with two tables of your own: see what they hold, confirm it, and get the commands and a first answer."""
-    split = pnsight.queries.query.split_names
-    asked = Asked(
-        experimental,
-        observational,
-        treatment,
-        outcome,
-        treated,
-        success,
-        None if covariates is None else split(covariates),
-        split(exclude or ""),
-        survey_weight,
-        cluster,
-        labels,
-    )
+    asked = Asked(experimental, observational, treatment, outcome, reading)
     found = asked.propose()
     terminal = sys.stdin.isatty() and not yes
     if terminal:
@@ -149,7 +125,7 @@ def _understood(asked: Asked, found: ProposedReading) -> str:
         **({"missing": gaps} if any(gaps) else {}),
     }
     shown = [text_column(name, values) for name, values in table.items()]
-    lines = [str(fit_table(shown, screen_width())), *_others(asked), *_effect(asked, found)]
+    lines = [str(fit_table(shown, screen_width())), *_others(asked), *_markers(found), *_effect(asked, found)]
     return "\n".join(["", *lines, ""])
 
 
@@ -160,18 +136,24 @@ def _use(name: str, found: ProposedReading) -> str:
         return f"outcome: {found.success or '?'} is success"
     if name in found.exclude:
         return f"left out: {found.exclude[name]}"
-    bands = found.bands.get(name)
-    if bands is None:
-        return "covariate"
-    return f"covariate, in {bands} bands" if bands.isdecimal() else f"covariate, in bands {bands}"
+    return "covariate, as numbers" if name in found.numbers else "covariate"
 
 
 def _others(asked: Asked) -> list[str]:
     return [
         f"{name}: {what}"
-        for name, what in ((asked.survey_weight, "survey weight"), (asked.cluster, "cluster"))
+        for name, what in ((asked.reading.survey_weight, "survey weight"), (asked.reading.cluster, "cluster"))
         if name is not None
     ]
+
+
+def _markers(found: ProposedReading) -> list[str]:
+    """What looks like a missing value, and is taken for a value of its own."""
+    markers = found.missing_markers()
+    if not markers:
+        return []
+    held = join_names(f"{marker!r} in {name}" for name, marker in markers.items())
+    return [f"\nTaken for a value like any other: {held}. If it stands for a missing one, leave the field empty."]
 
 
 def _effect(asked: Asked, found: ProposedReading) -> list[str]:
@@ -186,10 +168,10 @@ def _effect(asked: Asked, found: ProposedReading) -> list[str]:
         success=found.success,
         covariates=[],
     )
-    (y_x, n_x, y_x0, n_x0), success = study.experimental[0], f"{found.outcome}={found.success}"
+    y_x, n_x, y_x0, n_x0 = study.experimental[0]
     return [
-        f"\nIn {asked.experimental} {success} for {y_x / (y_x + n_x):.0%} of those with "
-        f"{found.treatment}={found.treated}, and for {y_x0 / (y_x0 + n_x0):.0%} of the others.",
+        f"\nIn {asked.experimental} {y_x / (y_x + n_x):.0%} of those with {found.treatment} = {found.treated} have "
+        f"{found.outcome} = {found.success}, and {y_x0 / (y_x0 + n_x0):.0%} of the others.",
         "Covariates must say how people were before the treatment; leave out what came after it.",
     ]
 
@@ -208,11 +190,9 @@ def _confirmed(asked: Asked, found: ProposedReading) -> tuple[Asked, ProposedRea
             say(_understood(asked, found))
             if typer.confirm("Is that right?", default=True, err=True):
                 return asked, found
-            for name, values in (("treatment", found.two_valued()), ("outcome", found.two_valued())):
-                asked, found = _answered(asked, name, values, getattr(found, name), found)
-            for name, column in (("treated", found.treatment), ("success", found.outcome)):
-                values = list(found.columns[column or ""].values)
-                asked, found = _answered(asked, name, values, getattr(found, name), found)
+            for name in _QUESTIONS:
+                values, proposed = _possible(name, found), getattr(found, name)
+                asked, found = _answered(asked, name, values, proposed if proposed in values else None, found)
             asked, found = _asked_columns(asked, found)
 
 
@@ -224,27 +204,44 @@ _QUESTIONS = {
 }
 
 
+def _possible(name: str, found: ProposedReading) -> list[str]:
+    """What a question can be answered with; the outcome is another column than the treatment."""
+    if name in ("treatment", "outcome"):
+        return found.two_valued(found.treatment if name == "outcome" else None)
+    return list(found.columns[(found.treatment if name == "treated" else found.outcome) or ""].values)
+
+
 def _answered(
     asked: Asked, name: str, values: Sequence[str], default: str | None, found: ProposedReading
 ) -> tuple[Asked, ProposedReading]:
     """Ask until the answer is one that the tables know."""
     forgotten = {"treatment": {"treated": None}, "outcome": {"success": None}}.get(name, {})
+    choices = Choices(values)
 
     def ask(text: str) -> tuple[Asked, ProposedReading]:
-        changed: dict[str, Any] = {name: text, **(forgotten if text != default else {})}
-        new = replace(asked, **changed)
+        chosen = choices.named(text)
+        new = asked.answered(**{name: chosen}, **(forgotten if chosen != default else {}))
         return new, new.propose()
 
-    question = _QUESTIONS[name].format(treatment=found.treatment, outcome=found.outcome)
-    return _until_known(f"{question} ({join_names(values)})", default, ask)
+    say(f"\n{_QUESTIONS[name].format(treatment=found.treatment, outcome=found.outcome)}")
+    say(choices.listed())
+    return _until_known(choices.prompt, None if default is None else choices.short(default), ask)
 
 
 def _asked_columns(asked: Asked, found: ProposedReading) -> tuple[Asked, ProposedReading]:
+    """Ask which columns to learn from; those that are proposed come first, and then those that are left out."""
+    names = [*found.used, *(name for name in found.exclude if name in found.shared)]
+    choices = Choices(names, {name: f"left out: {why}" for name, why in found.exclude.items()})
+
     def ask(text: str) -> tuple[Asked, ProposedReading]:
-        new = replace(asked, covariates=None if text == "all" else pnsight.queries.query.split_names(text))
+        chosen = [choices.named(each) for each in pnsight.queries.query.split_names(text)]
+        new = asked.answered(covariates=pnsight.data.reading.propose.names_as_option(chosen))
         return new, new.propose()
 
-    return _until_known("Which columns describe people, comma-separated?", ",".join(found.used), ask)
+    say("\nWhich columns describe people, as they were before the treatment?")
+    say(choices.listed())
+    proposed = pnsight.data.reading.propose.names_as_option(list(map(choices.short, found.used)))
+    return _until_known(f"{choices.prompt}, with commas between", proposed, ask)
 
 
 def _until_known(
@@ -267,8 +264,8 @@ def _check_complete(asked: Asked, found: ProposedReading, yes: bool) -> None:
         )
     given = {"--treatment": asked.treatment, "--outcome": asked.outcome}
     for option, known, value in (
-        ("--treated", found.treated, asked.treated),
-        ("--success", found.success, asked.success),
+        ("--treated", found.treated, asked.reading.treated),
+        ("--success", found.success, asked.reading.success),
     ):
         if option in found.options():
             given[option] = value if known == value else None
@@ -299,18 +296,15 @@ def _run(context: typer.Context, commands: Sequence[Sequence[str]], model: Path)
     """Run the commands as they are shown; tables that are not usable end it."""
     program: Any = context.find_root().command
     for words in commands:
-        say(f"\n$ {typed(words)}")
+        print(f"\n$ {typed(words)}", file=sys.stderr, flush=True)  # not wrapped, so that it can be copied
         code = program.main(list(words), standalone_mode=False)
         if code:
             say("The tables are not usable as they are, so nothing was fitted; see what is said above.")
             raise typer.Exit(code)
-    fitted = pnsight.load(model)
-    answer, estimand = fitted.bounds(""), pnsight.Estimand.parse(PNS.name)
-    if answer.status[0] == "ok":
-        sentence = pnsight.output.naming.named(PNS, fitted.study, estimand).sentence(
-            float(answer.lower[0]), float(answer.upper[0])
-        )
-        print(f"\n{sentence}")
+    for people in pnsight.output.per_hundred.per_hundred(pnsight.load(model)):
+        put(f"\n{people.sentence}\n", None)
+        if people.chance is not None:
+            put(f"{capitalised(str(people.chance))}.\n", None)
     print("\nNext, in a browser, or as a report to send:")
     print(typed(["serve", str(model), "--open"]))
     print(typed(["report", str(model), "--out", "report.html"]))

@@ -12,26 +12,14 @@ from pnsight.cli.estimand_options import QUANTITY_NAMES, complete_quantity, quan
 from pnsight.cli.options import FormatOption, OutOption, SeedOption, confidence, within
 from pnsight.cli.output import check_output, emit, say
 from pnsight.cli.progress_bar import bar
+from pnsight.cli.reading_options import ReadingOptions, reading_options
+from pnsight.cli.structure_options import StructureOptions, structure_options
 from pnsight.cli.table_options import (
-    AssignmentOption,
-    BandsOption,
-    ClusterOption,
-    CovariatesOption,
-    ExcludeOption,
     ExperimentalArgument,
-    MergeRareOption,
-    Missing,
-    MissingOption,
     ObservationalArgument,
     OutcomeOption,
-    StructureOptions,
-    SuccessOption,
-    SurveyWeightOption,
-    TreatedOption,
     TreatmentOption,
-    WeightOption,
     read_tables,
-    structure_options,
 )
 
 
@@ -50,23 +38,14 @@ class Show(StrEnum):
 
 
 @structure_options
+@reading_options("numeric", "labels", "weight_is_people")
 def validate(
     experimental: ExperimentalArgument,
     observational: ObservationalArgument = None,
     *,
     treatment: TreatmentOption,
     outcome: OutcomeOption = None,
-    covariates: CovariatesOption = None,
-    exclude: ExcludeOption = None,
-    treated: TreatedOption = None,
-    success: SuccessOption = None,
-    bands: BandsOption = None,
-    merge_rare: MergeRareOption = None,
-    missing: MissingOption = Missing.ERROR,
-    weight: WeightOption = None,
-    survey_weight: SurveyWeightOption = None,
-    cluster: ClusterOption = None,
-    assignment: AssignmentOption = None,
+    reading: ReadingOptions,
     structure: StructureOptions,
     kind: Annotated[Kind, typer.Option("--model", help="What to validate.")] = Kind.RESPONSE_TYPES,
     quantity: Annotated[
@@ -101,26 +80,7 @@ def validate(
     held-out bounds are within what both errors allow; value of rule and qini: on held-out rows of the trial.
     """
     check_output(format, out)
-    study = read_tables(
-        experimental,
-        observational,
-        treatment=treatment,
-        outcome=outcome,
-        covariates=covariates,
-        exclude=exclude,
-        treated=treated,
-        success=success,
-        bands=bands,
-        numeric="auto",
-        merge_rare=merge_rare,
-        missing=missing,
-        labels=None,
-        weight=weight,
-        survey_weight=survey_weight,
-        cluster=cluster,
-        assignment=assignment,
-        structure=structure,
-    )
+    study = read_tables(experimental, observational, treatment, outcome, reading, structure)
     model = pnsight.PlugIn() if kind is Kind.PLUG_IN else pnsight.ResponseTypeModel(random_state=seed)
     with bar("validating") as progress:
         found = pnsight.validate(study, model, splits, held_out, subgroup or [], quantity, level, seed, progress)

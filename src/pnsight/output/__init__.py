@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import lazy_loader
 
 if TYPE_CHECKING:
-    from pnsight.output import about_answers, formulas, naming, plots, report, tables_verdict
+    from pnsight.output import about_answers, formulas, naming, per_hundred, plots, report, tables_verdict
 
 __getattr__, __dir__, _ = lazy_loader.attach(
-    __name__, submodules=["about_answers", "formulas", "naming", "plots", "report", "tables_verdict"]
+    __name__, submodules=["about_answers", "formulas", "naming", "per_hundred", "plots", "report", "tables_verdict"]
 )
 
-__all__ = ["about_answers", "formulas", "naming", "plots", "report", "tables_verdict"]
+__all__ = ["about_answers", "formulas", "naming", "per_hundred", "plots", "report", "tables_verdict"]

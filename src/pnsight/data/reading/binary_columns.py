@@ -8,7 +8,7 @@ from typing import Any
 
 from pnsight._text import count_text
 from pnsight.data.reading.grouped_table import LabelColumn
-from pnsight.data.reading.likely_meaning import likely_true
+from pnsight.data.reading.likely_meaning import likely_true, missing_hint
 from pnsight.data.schema import label, sort_levels
 from pnsight.errors import TableError, did_you_mean, join_names
 
@@ -68,7 +68,7 @@ def binary_codes(
         raise TableError(
             f"{what} column {column!r} holds {len(found)} values, {_counted(found, rows)}; expected two. "
             "Keep the rows of two values, make a column that is 0 or 1, or name all of them with "
-            f"--{several} ({several}=)."
+            f"--{several} ({several}=).{missing_hint(found)}"
         )
     named = _true_label(column, what, argument, true_value, found, rows)
     return {value: int(value == named) for value in found}

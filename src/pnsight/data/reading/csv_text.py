@@ -11,13 +11,19 @@ from typing import IO, Any, NamedTuple
 from pnsight.data.reading.engine import check_unique_names
 from pnsight.errors import TableError
 
-_ENCODING = "it is not in UTF-8; convert it first, for example with: iconv -f LATIN1 -t UTF-8."
+_SPREADSHEET = "it is a spreadsheet{}; save the table from there as CSV."
+_ENCODING = (
+    'it is not in UTF-8; save it from the spreadsheet as "CSV UTF-8", or convert it, for example with: '
+    "iconv -f LATIN1 -t UTF-8 FILE > NEW_FILE."
+)
 _NOT_TEXT = {
     b"\xff\xfe": _ENCODING.replace("LATIN1", "UTF-16"),
     b"\xfe\xff": _ENCODING.replace("LATIN1", "UTF-16"),
     b"\x1f\x8b": "it is compressed by gzip; end its name in .csv.gz.",
     b"PAR1": "it is a Parquet file; end its name in .parquet.",
-    b"PK\x03\x04": "it is a spreadsheet or another zip archive; save the table as CSV.",
+    b"PK\x03\x04": _SPREADSHEET.format(" or another zip archive"),
+    b"\xd0\xcf\x11\xe0": _SPREADSHEET.format(" in the format of Excel 97"),
+    b"%PDF": "it is a PDF; expected a table as CSV.",
 }
 """First bytes of files that are not plain text, and what to do with them."""
 
@@ -67,6 +73,10 @@ def check_bytes(path: Path, role: str) -> None:
         for beginning, why in _NOT_TEXT.items():
             if part.startswith(beginning):
                 raise unreadable_file_error(path, role, why)
+        if part.lstrip()[:9].lower().startswith((b"<!doctype", b"<html")):
+            raise unreadable_file_error(
+                path, role, "it is a web page, perhaps the one that was to lead to the table; expected CSV."
+            )
         while part:
             if b"\0" in part:
                 raise unreadable_file_error(

@@ -11,6 +11,7 @@ from pnsight._text import count_text
 from pnsight._typing import BoolArray
 from pnsight.data.number_scale import NumberScale
 from pnsight.data.reading.grouped_table import GroupedTable
+from pnsight.data.reading.likely_meaning import comma_hint, missing_hint
 from pnsight.data.schema import MISSING, OTHER, Covariate, Schema, band_labels, sort_levels
 from pnsight.errors import TableError, join_names
 from pnsight.notes import Note
@@ -196,4 +197,5 @@ def _check_no_identifiers(schema: Schema, tables: Sequence[GroupedTable]) -> Non
                 f"covariate {covariate.name!r} has {levels:,} levels ({join_names(covariate.levels, most=3)}) in "
                 f"{count_text(rows)} rows; expected at most {MAX_LEVELS}, and fewer than half the rows. Leave it out "
                 "with --exclude, cut numbers into bands with --bands, or merge rare levels with --merge-rare."
+                f"{comma_hint(covariate.levels)}{missing_hint(covariate.levels)}"
             )

@@ -39,6 +39,45 @@ _SUCCESS = _words(
 )
 
 
+_MISSING = _words("na n/a #n/a nan null . ?")
+
+
+_PERHAPS_COMMA = re.compile(r"[+-]?\d+(,\d+)?")
+
+
+def numbers_with_commas(values: Iterable[str]) -> bool:
+    """Whether values are numbers, some of them with a comma in place of the point."""
+    listed = list(values)
+    return any("," in value for value in listed) and all(map(_PERHAPS_COMMA.fullmatch, listed))
+
+
+def comma_hint(values: Iterable[str]) -> str:
+    """What to do about such values, as a sentence to add to a message; nothing where they are none."""
+    return " Write the numbers with a point, not with a comma." if numbers_with_commas(values) else ""
+
+
+def missing_marker(values: Iterable[str]) -> str | None:
+    """The value that other programs write where there is none, if there is one.
+
+    Parameters
+    ----------
+    values
+        Of a column.
+
+    Returns
+    -------
+    str or None
+        Such as ``NA``.
+    """
+    return next((value for value in values if value.strip().casefold() in _MISSING), None)
+
+
+def missing_hint(values: Iterable[str]) -> str:
+    """What to do about such a value, as a sentence to add to a message; nothing where there is none."""
+    found = missing_marker(values)
+    return "" if found is None else f" If {found!r} stands for a missing value, leave the field empty."
+
+
 def words_of(text: str) -> list[str]:
     """The words of a name in lower case: ``Recovered_by6M`` is ``recovered``, ``by``, ``6``, ``m``."""
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)

@@ -13,29 +13,32 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from pnsight._text import count_text
 from pnsight.data.reading.column_roles import check_excluded
 from pnsight.data.reading.engine import Engine, GroupBy
 from pnsight.data.reading.levels import MAX_LEVELS, MIN_IDENTIFIER_LEVELS
-from pnsight.data.reading.likely_meaning import likely_true, outcome_score, treatment_score, words_of
+from pnsight.data.reading.likely_meaning import (
+    likely_true,
+    missing_hint,
+    missing_marker,
+    numbers_with_commas,
+    outcome_score,
+    treatment_score,
+    words_of,
+)
 from pnsight.data.reading.open_table import Table, open_table
 from pnsight.data.schema import is_number, label, sort_levels
 from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL
 from pnsight.errors import TableError, did_you_mean, join_names
 
-BANDS = 4
-"""Bands that a column of numbers is cut into."""
-
 MAX_PLAIN_NUMBERS = 10
-"""A column of more distinct numbers than this is cut into bands."""
+"""A column of more distinct numbers than this is left as numbers; of fewer, each is a level."""
 
 MERGE_RARE = 20
 """Where a column of words has many values, those with fewer rows become one."""
 
 _TRUTH = {"0", "1", "true", "false"}
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}.*")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}.*|\d{1,2}([./])\d{1,2}\1(\d{4}|\d{2})( .*)?")
 _LATER = {"post", "after", "followup", "discharge", "final", "endline"}
 _WEIGHTS = {"w", "wt", "weight", "weights", "ipw"}
 _IDENTIFIER_WORDS = {"id", "identifier", "uuid", "ssn", "mrn"}
@@ -93,6 +96,16 @@ class ColumnSummary:
         return len(self.values) > MIN_IDENTIFIER_LEVELS and all(map(_DATE.fullmatch, self.values))
 
     @property
+    def with_commas(self) -> bool:
+        """Whether it holds numbers with a comma in place of the point."""
+        return numbers_with_commas(self.values)
+
+    @property
+    def stands_for_missing(self) -> str | None:
+        """A value that other programs write where there is none, such as NA."""
+        return missing_marker(self.values)
+
+    @property
     def later(self) -> bool:
         """Whether its name suggests that it was measured after the treatment."""
         return bool(_LATER & set(words_of(self.name))) or self.name.lower().endswith("post")
@@ -102,20 +115,17 @@ class ColumnSummary:
         """Whether it could be a weight: a column of numbers with the name of one."""
         return self.numeric and bool(_WEIGHTS & set(words_of(self.name)))
 
-    def bands(self) -> str | None:
-        """How to cut it into bands, as --bands takes it; None for a column that is not of many numbers."""
-        if not self.numeric or len(self.values) <= MAX_PLAIN_NUMBERS:
-            return None
-        numbers, rows = np.array([float(value) for value in self.values]), np.array(list(self.values.values()))
-        below = np.searchsorted(rows.cumsum(), rows.sum() * np.arange(1, BANDS) / BANDS, side="right")
-        return str(BANDS) if (below > 0).any() else f"-inf,{label(numbers[1])},inf"
+    @property
+    def many_numbers(self) -> bool:
+        """Whether it holds numbers, and too many to make a level of each."""
+        return self.numeric and len(self.values) > MAX_PLAIN_NUMBERS
 
     def described(self) -> str:
         """Its values in a few words, with the rows that have them."""
         values = self.values
         if not values:
             return "no value"
-        if self.bands() is not None and not self.identifies:
+        if self.many_numbers and not self.identifies:
             return f"{min(values, key=float)} to {max(values, key=float)}"
         if len(values) > MIN_IDENTIFIER_LEVELS:
             return f"{len(values):,} values, such as {next(iter(values))}"
@@ -161,15 +171,14 @@ class ProposedReading:
         return [name for name in self.shared if name not in roles and name not in self.exclude]
 
     @property
-    def bands(self) -> dict[str, str]:
-        """By covariate of many numbers, how to cut it into bands: the one place that says what becomes of numbers."""
-        found = {name: self.columns[name].bands() for name in self.used}
-        return {name: bands for name, bands in found.items() if bands is not None}
+    def numbers(self) -> list[str]:
+        """Covariates that are left as numbers, which the default model learns from as they are."""
+        return [name for name in self.used if self.columns[name].many_numbers]
 
     @property
     def merges_rare(self) -> bool:
         """Whether a covariate of words has so many values that rare ones should be merged."""
-        columns = (self.columns[name] for name in self.used if name not in self.bands)
+        columns = (self.columns[name] for name in self.used if name not in self.numbers)
         return any(len(column.values) > MIN_IDENTIFIER_LEVELS for column in columns)
 
     @property
@@ -188,6 +197,11 @@ class ProposedReading:
         }
         return {option: values for option, values in found.items() if values}
 
+    def missing_markers(self) -> dict[str, str]:
+        """By column that is not left out, a value in it that looks like a missing one."""
+        found = {name: self.columns[name].stands_for_missing for name in self.shared if name not in self.exclude}
+        return {name: marker for name, marker in found.items() if marker is not None}
+
     def two_valued(self, other: str | None = None) -> list[str]:
         """Columns that could be the treatment or the outcome, where that one is taken."""
         return [name for name in self.shared if len(self.columns[name].values) == 2 and name != other]
@@ -202,21 +216,27 @@ class ProposedReading:
             if value is not None and not (value in ("1", "true") and set(self.columns[column or ""].values) <= _TRUTH):
                 words += [option, value]
         if self.covariates is not None:
-            words += ["--covariates", _listed(self.covariates)]
+            words += ["--covariates", names_as_option(self.covariates)]
         elif left_out := [name for name in self.exclude if name in self.shared]:
-            words += ["--exclude", _listed(left_out)]
-        for name, bands in self.bands.items():
-            words += ["--bands", f"{_escaped(name)}={bands}"]
+            words += ["--exclude", names_as_option(left_out)]
+        words += ["--numeric", names_as_option(self.numbers)] if self.numbers else []
         words += ["--merge-rare", str(MERGE_RARE)] if self.merges_rare else []
         return [*words, *(["--missing", "level"] if self.has_gaps else [])]
 
 
-def _listed(names: Sequence[str]) -> str:
-    return ",".join(map(_escaped, names))
+def names_as_option(names: Sequence[str]) -> str:
+    """Names as an option takes them: with commas between, and backslashes where a name has a comma itself.
 
+    Parameters
+    ----------
+    names
+        Of columns.
 
-def _escaped(name: str) -> str:
-    return re.sub(r"([,=\\])", r"\\\1", name)
+    Returns
+    -------
+    str
+    """
+    return ",".join(re.sub(r"([,=\\])", r"\\\1", name) for name in names)
 
 
 def propose_reading(
@@ -259,6 +279,7 @@ def propose_reading(
     tables = [open_table(table, role) for role, table in given.items() if table is not None]
     check_excluded(exclude, tables, (treatment, outcome, *other_roles))
     columns = {name: column for name, column in summarise_columns(tables).items() if name not in other_roles}
+    _check_tables(tables, columns)
     found = ProposedReading(columns, covariates=None if covariates is None else tuple(covariates))
     for name in (treatment, outcome, *(covariates or ())):
         _check_shared(name, found, "column")
@@ -306,6 +327,17 @@ def _summary(name: str, tables: Sequence[Engine]) -> ColumnSummary:
     return ColumnSummary(name, rows, missing)
 
 
+def _check_tables(tables: Sequence[Engine], columns: Mapping[str, ColumnSummary]) -> None:
+    """Tables have rows, and columns in common."""
+    for table in tables:
+        own = [columns[name] for name in table.names if name in columns]
+        if not any(sum(each.rows[table.role].values()) + each.missing[table.role] for each in own):
+            raise TableError(f"the {table.role} table has columns but no rows; look whether it is the right file.")
+    if not any(len(column.rows) == len(tables) for column in columns.values()):
+        held = " and ".join(f"the {table.role} one has {join_names(table.names, most=8)}" for table in tables)
+        raise TableError(f"the tables have no column in common: {held}. Give columns the same names in both.")
+
+
 def _check_shared(name: str | None, found: ProposedReading, what: str) -> None:
     if name is not None and name not in found.shared:
         raise TableError(
@@ -328,8 +360,8 @@ def _true_value(what: str, column: str | None, given: Any, columns: Mapping[str,
     if len(values) != 2:
         option = {"treatment": "--arms", "outcome": "--outcomes"}[what]
         raise TableError(
-            f"{what} column {column!r} holds {columns[column].described()}; expected two. For more, list them all "
-            f"with {option} of pnsight fit."
+            f"{what} column {column!r} holds {columns[column].described()}; expected two.{missing_hint(values)} For "
+            f"more, list them all with {option} of pnsight fit."
         )
     if given is None:
         return likely_true(what, column, values)
@@ -366,6 +398,7 @@ def _why_not(column: ColumnSummary) -> str:
         (not column.values, "empty"),
         (len(column.values) == 1, "constant"),
         (column.dates, "dates"),
+        (column.with_commas, "numbers with decimal commas; write them with points"),
         (column.identifies, "tells people apart"),
         (column.later, "measured after treatment?"),
     ):
