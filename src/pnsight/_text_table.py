@@ -197,7 +197,7 @@ def _packed(parts: Sequence[str], width: int, broken: Callable[[str], list[str]]
 
 
 def _widths(columns: Sequence[TextColumn], width: int) -> list[int]:
-    """How wide each column is: first words get what they need, whole ones first, then headings, then what stretches."""
+    """How wide each column is: first words get what they need, above all not to be broken, then headings, then bars."""
     widths = [column.narrowest for column in columns]
     words = [k for k, column in enumerate(columns) if not column.to_the_right and not column.stretches]
     for k in words:  # where even the least is too much
