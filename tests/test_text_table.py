@@ -58,6 +58,16 @@ def test_the_first_column_stays_however_narrow_it_is():
     assert fitted(12).left_out == ("lower", "a_long_heading", "status")
 
 
+def test_no_word_is_broken_for_the_sake_of_another_column():
+    long = {
+        "column": ["Bildungsabschlussart"],
+        "values": ["kein Abschluss (1,231), Hochschulabschluss (2,074), andere"],
+    }
+    shown = fit_table([text_column(name, values) for name, values in long.items()], 50)
+    assert "Bildungsabschlussart" in shown.text
+    assert "Hochschulabschluss" in shown.text
+
+
 def test_what_is_left_out_is_said_below():
     assert str(fitted(36)).splitlines()[-1] == "(no room for status)"
 

@@ -51,6 +51,7 @@ class TextColumn:
     stretches : whether it takes what is left of the width
     colours : for each row, the code of a colour (SGR); empty for no colours
     title : what stands above it at a width, where that is not the heading
+    unbroken : the width at which no word of its cells is broken
     """
 
     heading: str
@@ -61,6 +62,7 @@ class TextColumn:
     stretches: bool = False
     colours: Sequence[str] = ()
     title: Callable[[int], str] | None = None
+    unbroken: int = 0
 
     @property
     def narrowest(self) -> int:
@@ -111,7 +113,8 @@ def text_column(heading: str, values: Sequence[Any], show: Callable[[Any], str] 
     if any(texts) and all(_NUMBER.fullmatch(text) for text in texts):
         return TextColumn(heading, max(cell_len(heading), longest), longest, lambda _: [[text] for text in texts], True)
     natural, least = max(cell_len(heading), longest), min(longest, _LEAST_TEXT)
-    return TextColumn(heading, natural, least, lambda width: [wrap_cell(text, width) for text in texts])
+    word = max((cell_len(word) for text in texts for word in text.split(" ")), default=0)
+    return TextColumn(heading, natural, least, lambda width: [wrap_cell(text, width) for text in texts], unbroken=word)
 
 
 def fit_table(
@@ -194,11 +197,12 @@ def _packed(parts: Sequence[str], width: int, broken: Callable[[str], list[str]]
 
 
 def _widths(columns: Sequence[TextColumn], width: int) -> list[int]:
-    """How wide each column is: first words get what they need, then headings, then what stretches."""
+    """How wide each column is: first words get what they need, above all not to be broken, then headings, then bars."""
     widths = [column.narrowest for column in columns]
     words = [k for k, column in enumerate(columns) if not column.to_the_right and not column.stretches]
     for k in words:  # where even the least is too much
         widths[k] -= max(0, min(_total(widths) - width, widths[k] - _NARROWEST))
+    _share_out(widths, {k: columns[k].unbroken for k in words}, width - _total(widths))
     stretching = [k for k, column in enumerate(columns) if column.stretches]
     for some in (words, [k for k in range(len(columns)) if k not in stretching], stretching):
         _share_out(widths, {k: columns[k].natural for k in some}, width - _total(widths))
