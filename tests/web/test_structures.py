@@ -23,7 +23,10 @@ def text_of(page: str) -> str:
 
 
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("path", ["/", "/groups", "/people", "/about", "/api/"])
+PATHS = ("/", "/groups", "/people", "/about", "/api/", "/policies", "/opinion", "/slack", "/proof", "/size")
+
+
+@pytest.mark.parametrize("path", PATHS)
 def test_every_page_shows_every_structure(name, path):
     response = client_of(name).get(path)
     assert response.status_code == 200
