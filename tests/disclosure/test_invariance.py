@@ -118,7 +118,7 @@ def test_no_rare_level_is_named_in_any_output(published):
 @pytest.mark.parametrize("published", ["plug-in, unweighted", "plug-in, all at once"], indirect=True)
 def test_a_report_that_withholds_is_the_report_on_what_is_handed_on(published):
     for each in published.both:
-        direct = summarise(pnsight.load(each.place / "private"), 0.3, top=50, min_cell=MIN_CELL)
+        direct = summarise(pnsight.load(each.place / "private"), 0.3, top=50, min_cell=MIN_CELL, opinion=True)
         assert render(direct).encode() + json.dumps(as_plain(direct)).encode() == each.give("report")
 
 

@@ -13,6 +13,8 @@ from pnsight.web.state import Reader
 from web_clients import Client
 from web_structures import MODELS
 
+PATHS = ("/", "/groups", "/people", "/about", "/api/", "/policies", "/opinion", "/slack", "/proof", "/size")
+
 
 def client_of(name: str) -> Client:
     return Client(create_app(MODELS[name]()))
@@ -23,7 +25,7 @@ def text_of(page: str) -> str:
 
 
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("path", ["/", "/groups", "/people", "/about", "/api/"])
+@pytest.mark.parametrize("path", PATHS)
 def test_every_page_shows_every_structure(name, path):
     response = client_of(name).get(path)
     assert response.status_code == 200

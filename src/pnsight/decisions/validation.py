@@ -45,6 +45,9 @@ from pnsight.queries.query import QueryLike, encode, format_queries
 
 PLUG_IN = "plug-in"
 
+EVERYONE = "everyone"
+"""What the group of all people is called in tables of calibration."""
+
 MIN_GROUP_ROWS = 300
 """Held-out rows that a group needs in each arm and in the registry for its bounds to be looked at."""
 
@@ -84,6 +87,26 @@ class Validation(Tabular):
     def columns(self) -> dict[str, list[Any]]:
         """The measures."""
         return {name: list(values) for name, values in self.summary_columns.items()}
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Names of the models, the one that was validated first."""
+        return tuple(dict.fromkeys(self.summary_columns["model"]))
+
+    def by_measure(self) -> dict[str, list[tuple[float | None, float | None, float | None]]]:
+        """For each measure, of each model its value and where its interval begins and stops."""
+        columns = self.summary_columns
+        numbers = zip(columns["value"], columns["low"], columns["high"], strict=True)
+        known = dict(zip(zip(columns["model"], columns["measure"], strict=True), numbers, strict=True))
+        missing = (None, None, None)
+        measures = dict.fromkeys(columns["measure"])
+        return {measure: [known.get((model, measure), missing) for model in self.models] for measure in measures}
+
+    def everyones_cells(self) -> list[tuple[str, str, float, float, float, float]]:
+        """How each cell is calibrated for everyone: model, cell, rows, predicted and observed share, and its error."""
+        names = ("model", "cell", "rows", "predicted", "observed", "error")
+        rows = zip(*(self.calibration[name] for name in (*names, "tenth", "group")), strict=True)
+        return [row[:-2] for row in rows if row[-2:] == (None, EVERYONE) and row[0] == self.models[0]]
 
     def value(self, model: str, measure: str) -> float | None:
         """One measure of one model."""
@@ -145,7 +168,7 @@ def validate(
             part = subtask(progress, number, splits, f"split {number + 1} of {splits}")
             fitted = one.unfitted().fit(rest, part)
             found[name].append(measure_split(fitted, test, asked, named, random_state + number))
-    names = ["everyone", *format_queries(study.schema, named)]
+    names = [EVERYONE, *format_queries(study.schema, named)]
     cells = [cell.name for cell in study.structure.cells]
     return Validation(
         summarise_splits(found, level), _calibration(found, names, cells), splits, 1 / folds, level, _notes(found)

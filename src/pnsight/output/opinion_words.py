@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pnsight._text import number_of
 from pnsight.data.study import Study
 from pnsight.decisions.second_opinion import AGREE, DIFFER, IN_STEP, TIGHTER, WIDER, SecondOpinion
-from pnsight.errors import join_names
 from pnsight.notes import Note
 from pnsight.output.naming import group_terms
 
@@ -62,7 +61,7 @@ def verdict(found: SecondOpinion, names: Sequence[str]) -> str:
 def _groups(names: Sequence[str]) -> str:
     """Groups by name as long as they are few; everyone is named in any case."""
     if len(names) <= _MOST_NAMED:
-        return join_names(names)
+        return "; ".join(names)  # a name may have commas of its own
     rest = len(names) - (names[0] == EVERYONE)
     return f"{EVERYONE} and {number_of(rest, 'group')}" if rest < len(names) else number_of(rest, "group")
 

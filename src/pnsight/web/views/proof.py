@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from pnsight.decisions.validation import validate
 from pnsight.notes import sentences
-from pnsight.output.report.proof import proof_of
 from pnsight.web.explorer import Explorer
 from pnsight.web.views.format import NOTHING
 from pnsight.wording import capitalised
@@ -39,14 +38,16 @@ def proof_view(explorer: Explorer, quantity: str, level: float) -> ProofView:
     """Hold rows out, fit to the others, and compare, beside the plug-in."""
     model = explorer.model
     found = validate(model.study, model.unfitted(), SPLITS, quantity=quantity, level=level)
-    shown = proof_of(found)
     return ProofView(
         capitalised(found.caption),
-        shown.models,
-        [Measure(capitalised(name), [_value(*numbers) for numbers in values]) for name, values in shown.rows],
+        found.models,
+        [
+            Measure(capitalised(name), [_value(*numbers) for numbers in values])
+            for name, values in found.by_measure().items()
+        ],
         [
             (cell, f"{rows:,.0f}", *(f"{each:.3f}" for each in (predicted, observed, error)))
-            for _, cell, rows, predicted, observed, error in shown.calibration
+            for _, cell, rows, predicted, observed, error in found.everyones_cells()
         ],
         sentences(found.notes, "page"),
     )
