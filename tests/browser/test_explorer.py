@@ -349,7 +349,17 @@ def test_names_that_look_like_markup_do_nothing(visit):
 
 def test_on_a_phone_nothing_is_wider_than_the_screen_and_the_answer_stays_in_sight(visit):
     begun = visit(viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True)
-    for path in ("/groups", "/people", "/about", "/compare?with.sex=male", "/budget", "/decisions", "/check", "/"):
+    for path in (
+        "/groups",
+        "/people",
+        "/about",
+        "/compare?with.sex=male",
+        "/budget",
+        "/decisions",
+        "/policies",
+        "/check",
+        "/",
+    ):
         page = begun.open(path)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     choose(page, "sex", "male")
