@@ -212,11 +212,11 @@ def test_the_report_begins_with_what_is_known_of_a_hundred_people(plug_in):
     assert page.texts[at - 1] == "Who responds because of drug?"
 
 
-def test_the_first_screen_says_who_is_helped_who_is_harmed_who_is_meant_and_whether_the_data_are_sound(plug_in):
-    _, page = page_of(plug_in)
+def test_the_first_screen_says_who_is_helped_who_is_harmed_who_is_meant_and_whether_the_data_are_sound(fitted):
+    _, page = page_of(fitted)
     before_the_data = page.texts[: page.texts.index("The data")]
     first = " ".join(before_the_data)
-    told = per_hundred(plug_in)[0]
+    told = per_hundred(fitted)[0]
     helped, harmed = (range_of_hundred(*share.ends) for share in (told.helped, told.harmed))
     assert f"drug makes the difference for {helped}; it harms {harmed}." in first
     assert "Of 100 people," in first

@@ -338,7 +338,7 @@ def harmed(asked: ReportRequest) -> Groups:
     return Groups(HARM.name, some, asked.notes(_counting_only(found.notes, len(some))))
 
 
-def _counting_only(notes: Sequence[Note], listed: int) -> list[Note]:
+def _counting_only(notes: Sequence[Note], listed: int) -> tuple[Note, ...]:
     """The notes on a ranking of which only so many groups are listed."""
 
     def values(note: Note) -> dict[str, Any]:
@@ -347,7 +347,7 @@ def _counting_only(notes: Sequence[Note], listed: int) -> list[Note]:
         others = note.values["others"] + note.values["listed"] - listed
         return {**note.values, "listed": listed, "others": others}
 
-    return [replace(note, values=values(note)) for note in notes]
+    return tuple(replace(note, values=values(note)) for note in notes)
 
 
 def _ranked(asked: ReportRequest, found: Ranking, threshold: float | None) -> Groups:
