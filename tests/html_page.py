@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
-_EMPTY = {"meta", "path", "use", "rect", "line", "image", "br", "hr", "img"}
+_EMPTY = {"meta", "path", "use", "rect", "line", "image", "br", "hr", "img", "wbr"}
 
 
 class Page(HTMLParser):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 
 from playwright.sync_api import expect
 
@@ -138,7 +139,16 @@ def test_what_is_asked_goes_along_to_the_other_pages(visit):
     page = visit().open("/?threshold=0.2")
     page.get_by_role("group", name="sex").get_by_role("radio", name="female").check()
     page.wait_for_url("**/?with.sex=female&threshold=0.2")
-    for name in ("Who benefits", "Compare", "Budget", "Who is treated", "Many people", "The check", "About"):
+    for name in (
+        "Who benefits",
+        "Compare",
+        "Budget",
+        "Who is treated",
+        "Usual care",
+        "Many people",
+        "The check",
+        "About",
+    ):
         page.get_by_role("navigation").get_by_role("link", name=name).click()
         page.wait_for_url("**/*?with.sex=female&threshold=0.2")
     page.get_by_role("navigation").get_by_role("link", name="Explore").click()
@@ -161,6 +171,58 @@ def test_decisions_are_counted_by_the_covariate_that_is_chosen(visit):
     page.get_by_label("By", exact=True).select_option("region")
     page.wait_for_url("**/decisions?threshold=0.2&by=region")
     expect(page.locator(".by-covariate tbody th")).to_have_text(["North & East", "South", "Everyone"])
+
+
+def test_usual_care_and_other_thresholds_are_shown_with_the_harm_of_treating(visit):
+    page = visit().open("/policies?threshold=0.2&with.sex=male")
+    expect(page.locator(".policies tbody th")).to_have_count(5)
+    first = page.locator(".thresholds tbody tr").first
+    expect(first.locator("td[data-label='Treated, harmed at most']")).to_have_text(re.compile(r"\d%$"))
+    page.get_by_role("navigation").get_by_role("link", name="Explore").click()
+    expect(page.get_by_role("radio", name="male", exact=True)).to_be_checked()
+
+
+def test_the_check_names_each_part_and_its_question(visit):
+    page = visit().open("/check")
+    expect(page.locator(".parts dt").first).to_contain_text("Are there enough rows? support:")
+    expect(page.locator("header .badge")).to_have_text("Data: usable")
+
+
+def test_the_page_for_programs_and_the_one_about_the_explorer_open(visit):
+    begun = visit()
+    page = begun.open("/about")
+    page.get_by_role("link", name="the interface and how to use it").click()
+    page.wait_for_url("**/api/")
+    expect(page.locator("main")).to_contain_text("/api/bounds")
+
+
+def test_on_a_phone_the_tab_of_the_page_is_in_sight(visit):
+    begun = visit(viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True)
+    for path, name in (
+        ("/", "Explore"),
+        ("/decisions", "Who is treated"),
+        ("/policies", "Usual care"),
+        ("/about", "About"),
+    ):
+        tab = begun.open(path).get_by_role("navigation").get_by_role("link", name=name, exact=True)
+        expect(tab).to_be_in_viewport(ratio=1)
+
+
+def test_on_a_phone_both_choices_of_a_comparison_are_in_sight(visit):
+    page = visit(viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True).open("/compare?with.sex=male")
+    for whom in ("first", "second"):
+        choice = page.get_by_label(f"sex, {whom}")
+        choice.scroll_into_view_if_needed()
+        box = choice.bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390
+
+
+def test_on_paper_tables_are_not_cut(visit):
+    page = visit(viewport={"width": 680, "height": 1000}).open("/compare?with.sex=male&and.sex=female")
+    page.emulate_media(media="print")
+    expect(page.locator("#compare")).to_be_hidden()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_the_decision_stays_in_sight_beside_a_wide_table(visit):

@@ -23,6 +23,7 @@ from pnsight.output.report import render, summarise
 from pnsight.output.report.data import Checked, Part
 from pnsight.output.report.page import _axes
 from pnsight.queries import lattice
+from pnsight.wording import range_of_hundred
 
 EVIL = "<script>alert('x')</script>"
 
@@ -209,6 +210,19 @@ def test_the_report_begins_with_what_is_known_of_a_hundred_people(plug_in):
     told = per_hundred(plug_in)[0]
     at = page.texts.index(told.sentence)
     assert page.texts[at - 1] == "Who responds because of drug?"
+
+
+def test_the_first_screen_says_who_is_helped_who_is_harmed_who_is_meant_and_whether_the_data_are_sound(fitted):
+    _, page = page_of(fitted)
+    before_the_data = page.texts[: page.texts.index("The data")]
+    first = " ".join(before_the_data)
+    told = per_hundred(fitted)[0]
+    helped, harmed = (range_of_hundred(*share.ends) for share in (told.helped, told.harmed))
+    assert f"drug makes the difference for {helped}; it harms {harmed}." in first
+    assert "Of 100 people," in first
+    assert "Answers are averaged over the people of the observational table." in first
+    verdict = before_the_data[before_the_data.index("Are the tables usable?") + 1]
+    assert verdict in ("Usable", "Usable with warnings", "Not usable")
 
 
 def test_files_and_their_days_are_told(tmp_path):

@@ -14,8 +14,13 @@ from pnsight.decisions.thresholds import ThresholdCurve
 from pnsight.estimands.quantities import find_quantity
 from pnsight.output.plots.canvas import below, canvas, titled
 
-_LOOKS = {"treat": "treat", "uncertain": "uncertain", "not": "not", "unanswered": ""}
-"""From the bottom up, the decision whose name and colour each has."""
+_LOOKS = {
+    "treat": palette.DECISIONS["treat"],
+    "uncertain": palette.DECISIONS["uncertain"],
+    "not": palette.DECISIONS["not"],
+    "unanswered": palette.NO_DECISION,
+}
+"""From the bottom up, the look of each."""
 
 _HARMED = "treated and harmed, at most"
 
@@ -44,8 +49,8 @@ def drawn_thresholds(
     filled = axes.stackplot(
         thresholds,
         [plain[name] for name in shown],
-        colors=[palette.DECISIONS[_LOOKS[name]].colour for name in shown],
-        labels=[palette.DECISIONS[_LOOKS[name]].name for name in shown],
+        colors=[_LOOKS[name].colour for name in shown],
+        labels=[_LOOKS[name].name for name in shown],
         alpha=0.55,
         linewidth=0,
     )

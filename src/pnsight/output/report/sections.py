@@ -356,7 +356,21 @@ def harmed(asked: ReportRequest) -> Groups:
         return Groups(HARM.name, refused=str(error))
     ranked = _ranked(asked, found, None)
     some = tuple(answer for answer in ranked.answers if answer.lower)
-    return Groups(HARM.name, some, ranked.notes if some else (str(NOBODY_KNOWN_HARMED),))
+    if not some:
+        return Groups(HARM.name, some, (str(NOBODY_KNOWN_HARMED),))
+    return Groups(HARM.name, some, asked.notes(_counting_only(found.notes, len(some))))
+
+
+def _counting_only(notes: Sequence[Note], listed: int) -> tuple[Note, ...]:
+    """The notes on a ranking of which only so many groups are listed."""
+
+    def values(note: Note) -> dict[str, Any]:
+        if note.kind != "short_list":
+            return dict(note.values)
+        others = note.values["others"] + note.values["listed"] - listed
+        return {**note.values, "listed": listed, "others": others}
+
+    return tuple(replace(note, values=values(note)) for note in notes)
 
 
 def _ranked(asked: ReportRequest, found: Ranking, threshold: float | None) -> Groups:

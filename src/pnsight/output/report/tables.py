@@ -311,7 +311,7 @@ def _gains(summary: Summary) -> ReportTable:
 
 
 def _thresholds(summary: Summary) -> ReportTable:
-    names = {"treat": "Treat", "not": "Do not treat", "uncertain": "Uncertain", "unanswered": "No answer"}
+    names = {"treat": "Treat", "not": "Do not treat", "uncertain": "Uncertain", "unanswered": "No decision"}
     names["harmed"] = "Of those treated: harmed, at most"
     rows = tuple((at, *(shares[name] for name in names)) for at, shares in summary.thresholds.shown)
     columns: list[tuple[str, Kind]] = [("Threshold", "bound"), *((name, "share") for name in names.values())]
