@@ -335,7 +335,7 @@ five kinds of queries.
 {times}
 A hundred million rows of twelve numbers in single precision, half of them of a trial: a fit, and people scored beside a
 plain copy of the same files by DuckDB. About a million rows are drawn for the fit ([how](numbers.md)). Megabytes are
-the most that the process held; what scoring takes does not grow with the people. `times_a_copy` says how many times the
+the most that the process held; what scoring holds hardly grows with the people. `times_a_copy` says how many times the
 copy's processor time scoring takes; it writes the answers beside the rows, and each person's query as text. All was run
 on one core that was shared with other work.
 

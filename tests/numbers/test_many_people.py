@@ -140,7 +140,8 @@ def test_networks_say_the_same_of_people_some_at_a_time(model, monkeypatch):
     assert inputs.shape == inputs[:].shape
     together = inputs.mean_types(networks)
     monkeypatch.setattr(profile_inputs, "_AT_ONCE", 100)
-    assert np.allclose(inputs.mean_types(networks), together, rtol=1e-6)
+    assert np.array_equal(inputs.mean_types(networks), together)
+    assert np.array_equal(ProfileInputs(model.schema, inputs.profiles[7:], coding).mean_types(networks), together[7:])
     assert inputs[[5, 2]].tolist() == inputs[:][[5, 2]].tolist()
 
 
@@ -174,3 +175,13 @@ def test_people_who_hardly_recur_are_scored_without_being_remembered(model):
     assert not len(scorer._keys)
     for name in ("query", "decision", "lower", "upper", "basis"):
         assert found[name].to_pylist() == expected[name]
+
+
+def test_people_are_answered_alike_in_any_blocks(model):
+    rng = np.random.default_rng(8)
+    people = {"age": rng.integers(20, 90, 700), "weight": rng.normal(75, 9, 700), "sex": rng.choice(["f", "m"], 700)}
+    columns = {name: pyarrow.array(values) for name, values in people.items()}
+    together = Scorer(model).score(columns, 700)
+    for begin, rows in ((0, 333), (1, 699), (650, 50)):
+        part = Scorer(model).score({name: values.slice(begin, rows) for name, values in columns.items()}, rows)
+        assert part.combine_chunks().equals(together.combine_chunks().slice(begin, rows))

@@ -38,6 +38,9 @@ MOST_REMEMBERED = 262_144
 _RECURRING = 0.9
 """Share of people in a block that are distinct above which hardly any recurs."""
 
+_STEP = 64
+"""People are answered in a multiple of this number."""
+
 _FIRST = ("decision", "decision_cautious", "between", "arm", "query")
 _TEXTS = (*_FIRST, "status", "basis")
 _PER_TABLE = ("decisions_counted", "arms_counted", "extrapolated_undecided", "answers_contradicted")
@@ -211,6 +214,7 @@ class Scorer:
 
     def _answer(self, codes: Codes) -> Any:
         """Decisions and answers as an Arrow table."""
+        people, codes = len(codes), _filled_up(codes)
         found = decide_without_notes(
             self.model, codes, self.threshold, self.cautious, self.quantity, self.extrapolate, **self.options
         )
@@ -220,7 +224,7 @@ class Scorer:
             self.notes = tuple(note for note in found.notes if note.kind not in _PER_TABLE)
         columns = {**found.arrays(), "query": query_texts(self.model.schema, codes)}
         ordered = [name for name in _FIRST if name in columns] + [name for name in columns if name not in _FIRST]
-        return pa.table({name: self._array(name, columns[name]) for name in ordered})
+        return pa.table({name: self._array(name, columns[name]) for name in ordered}).slice(0, people)
 
     def _array(self, name: str, values: Any) -> Any:
         """A column as Arrow keeps it, NaN as missing."""
@@ -232,6 +236,12 @@ class Scorer:
         if name in _TEXTS:
             return pa.string()
         return pa.int64() if name in SUPPORT and self._whole else pa.float64()
+
+
+def _filled_up(codes: Codes) -> Codes:
+    """The last person again, up to a whole step of matrix products: what is left over may differ in the last digit."""
+    lacking = -len(codes) % _STEP
+    return np.concatenate([codes, codes[-1:].repeat(lacking, axis=0)]) if lacking else codes
 
 
 def _hardly_any_recurs(codes: Codes) -> bool:

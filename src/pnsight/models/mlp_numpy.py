@@ -15,6 +15,8 @@ Activation = Literal["mish", "relu"]
 # One (weights, bias) pair a layer: weights (outputs, inputs) and bias (outputs,), as PyTorch keeps them.
 Layers = tuple[tuple[Float32Array, Float32Array], ...]
 
+Product = Callable[[Float32Array, Float32Array], Float32Array]
+
 # Rows per step, so that the hidden values of a step stay in the processor's cache.
 BLOCK = 1024
 
@@ -85,7 +87,7 @@ def predict(layers: Layers, inputs: ArrayLike, activation: Activation = "mish") 
     return _by_block(lambda rows: sigmoid(_logits(layers, rows, activation)), inputs)[:, 0]
 
 
-def mean_probabilities(networks: Sequence[Layers], inputs: ArrayLike) -> NDArray[np.float64]:
+def mean_probabilities(networks: Sequence[Layers], inputs: ArrayLike, one_by_one: bool = False) -> NDArray[np.float64]:
     """Return the mean of the distributions that an ensemble of networks gives.
 
     Parameters
@@ -94,16 +96,18 @@ def mean_probabilities(networks: Sequence[Layers], inputs: ArrayLike) -> NDArray
         The ensemble.
     inputs : array of shape (n, p)
         One row each.
+    one_by_one : bool
+        Whether each row is multiplied by itself: in a product of many, the last digit depends on a row's place.
 
     Returns
     -------
     array of shape (n, outputs)
     """
-    total = sum((probabilities(network, inputs) for network in networks), np.float64(0))
+    total = sum((probabilities(network, inputs, one_by_one) for network in networks), np.float64(0))
     return np.asarray(total / len(networks), dtype=np.float64)
 
 
-def probabilities(layers: Layers, inputs: ArrayLike) -> Float32Array:
+def probabilities(layers: Layers, inputs: ArrayLike, one_by_one: bool = False) -> Float32Array:
     """Return the distribution that a network with a softmax gives.
 
     Parameters
@@ -112,12 +116,15 @@ def probabilities(layers: Layers, inputs: ArrayLike) -> Float32Array:
         Weights and biases.
     inputs : array of shape (n, p)
         One row each.
+    one_by_one : bool
+        Whether each row is multiplied by itself.
 
     Returns
     -------
     array of shape (n, outputs)
     """
-    return _by_block(lambda rows: softmax(_logits(layers, rows, "mish")), inputs)
+    product = _product_by_row if one_by_one else _product
+    return _by_block(lambda rows: softmax(_logits(layers, rows, "mish", product)), inputs)
 
 
 def _by_block(answer: Callable[[Float32Array], Float32Array], inputs: ArrayLike) -> Float32Array:
@@ -127,12 +134,21 @@ def _by_block(answer: Callable[[Float32Array], Float32Array], inputs: ArrayLike)
     return np.concatenate([answer(rows[start : start + BLOCK]) for start in starts])
 
 
-def _logits(layers: Layers, hidden: Float32Array, activation: Activation) -> Float32Array:
+def _logits(
+    layers: Layers, hidden: Float32Array, activation: Activation, product: Product | None = None
+) -> Float32Array:
     """Return the last layer's values before the sigmoid, shape (n, outputs)."""
     *inner, (weights, bias) = layers
+    multiply = product or _product
     for inner_weights, inner_bias in inner:
-        hidden = ACTIVATIONS[activation](_product(hidden, inner_weights) + inner_bias)
-    return _product(hidden, weights) + bias
+        hidden = ACTIVATIONS[activation](multiply(hidden, inner_weights) + inner_bias)
+    return multiply(hidden, weights) + bias
+
+
+def _product_by_row(rows: Float32Array, weights: Float32Array) -> Float32Array:
+    """Return rows @ weights.T, each row by itself, whichever rows are beside it."""
+    found: Float32Array = np.matmul(rows[:, None, :], weights.T)[:, 0]
+    return found
 
 
 def _product(rows: Float32Array, weights: Float32Array) -> Float32Array:

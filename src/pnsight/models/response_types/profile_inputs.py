@@ -45,6 +45,9 @@ class ProfileInputs:
         return self.schema.effect_coding(self.profiles[rows], self.coding)
 
     def mean_types(self, networks: Sequence[Layers]) -> FloatArray:
-        """The mean of what networks say of each profile, shape (profiles, types)."""
-        starts = range(0, max(1, len(self)), _AT_ONCE)
-        return np.concatenate([mean_probabilities(networks, self[start : start + _AT_ONCE]) for start in starts])
+        """The mean of what networks say of each profile, shape (profiles, types).
+
+        Of people with numbers it does not depend on who else is asked about: scored in any blocks, answers are equal.
+        """
+        starts, alone = range(0, max(1, len(self)), _AT_ONCE), bool(self.schema.numeric)
+        return np.concatenate([mean_probabilities(networks, self[start : start + _AT_ONCE], alone) for start in starts])
