@@ -18,6 +18,7 @@ import pytest
 
 import pnsight
 from cases import write_csv
+from pnsight.models.persistence import FORMAT_VERSION
 from stored_models import write_sealed, write_unsealed
 
 FIT = "--treatment drug --outcome well --model plug-in --out new"
@@ -362,7 +363,10 @@ MISTAKES = {
     "model description lacking a part": ("query lacking", ["lacking", "study is missing"]),
     "model description damaged": ("query damaged", ["'damaged'", "digest", "fit the model again"]),
     "model of a later format": ("query later", ["'later'", "format 99", "fit the model again"]),
-    "model of the first format": ("query first", ["'first'", "format 1", "reads format 5", "fit the model again"]),
+    "model of the first format": (
+        "query first",
+        ["'first'", "format 1", f"reads format {FORMAT_VERSION}", "fit the model again"],
+    ),
     "model without arrays": ("query arrayless", ["arrayless", "cannot be read"]),
     "model arrays cut short": ("query short", ["short", "is damaged", "not those that were written"]),
     # options
