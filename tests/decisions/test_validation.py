@@ -119,3 +119,10 @@ def test_what_cannot_be_validated_is_refused(study):
         validate(pnsight.suppress(pnsight.PlugIn().fit(study), 5).study, pnsight.PlugIn())
     with pytest.raises(ModelError, match="two arms and two outcomes"):
         validate(populations.get("three-doses").sample(500, 500, seed=1), pnsight.PlugIn())
+
+
+def test_hardly_any_held_out_rows_raise_no_warning(recwarn):
+    study = populations.get("mediator").sample(300, 300, seed=1)
+    found = validate(study, pnsight.PlugIn(), 2, held_out=0.005)
+    assert found.models == ("plug-in",)
+    assert recwarn.list == []

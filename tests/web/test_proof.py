@@ -42,7 +42,9 @@ def test_the_interface_gives_measures_and_calibration(client, model):
     assert (answer["splits"], answer["held_out"], answer["level"]) == (2, 0.25, 0.8)
 
 
-@pytest.mark.parametrize("sent", [{"splits": 0}, {"splits": 99}, {"held_out": 0.9}, {"quantity": "fun"}, {"seed": 1}])
+@pytest.mark.parametrize(
+    "sent", [{"splits": 0}, {"splits": 99}, {"held_out": 0.9}, {"held_out": 1e-300}, {"quantity": "fun"}, {"seed": 1}]
+)
 def test_what_cannot_be_meant_is_refused(client, sent):
     assert client.post("/api/validate", json=sent).status_code == 422
 

@@ -15,7 +15,7 @@ with what the held-out rows show; several times over. Three things are measured,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +50,9 @@ EVERYONE = "everyone"
 
 MIN_GROUP_ROWS = 300
 """Held-out rows that a group needs in each arm and in the registry for its bounds to be looked at."""
+
+MIN_HELD_OUT = 0.001
+"""Share of the rows below which it makes no sense to hold any out."""
 
 MOST_GROUPS = 200
 """Groups looked at in one split."""
@@ -182,8 +185,8 @@ def _validate(study: Study, splits: int, held_out: float) -> None:
         raise QueryError("small counts are withheld from this study, and parts of it would have more; use all rows.")
     if splits < 1:
         raise QueryError(f"{splits} splits are asked for; give at least 1.")
-    if not 0 < held_out <= 0.5:
-        raise QueryError(f"the share held out is {held_out:g}; give one above 0 and at most 0.5.")
+    if not MIN_HELD_OUT <= held_out <= 0.5:
+        raise QueryError(f"the share held out is {held_out:g}; give one of at least {MIN_HELD_OUT:g} and at most 0.5.")
 
 
 def hold_out(study: Study, folds: int, seed: int) -> FloatArray:
@@ -391,7 +394,16 @@ def _rule(law: Law, test: Study, known: BoolArray, seed: int) -> dict[str, tuple
 
     rng = np.random.default_rng(seed)
     drawn = [measure(rng.poisson(trial * worth) / worth) for _ in range(_BOOTSTRAP)]
-    return {name: (value, float(np.nanstd([each[name] for each in drawn]))) for name, value in measure(trial).items()}
+    return {
+        name: (value, _over_known(np.std, [each[name] for each in drawn])) for name, value in measure(trial).items()
+    }
+
+
+def _over_known(what: Callable[..., Any], values: Sequence[float]) -> float:
+    """The mean, or another number, of values that are known; NaN where none is, as where an arm has no held-out row."""
+    found = np.array(values)
+    known = found[~np.isnan(found)]
+    return float(what(known)) if len(known) else float("nan")
 
 
 def _values(counts: FloatArray, treat: BoolArray) -> dict[str, float]:
@@ -467,8 +479,8 @@ def summarise_splits(found: Mapping[str, Sequence[Split]], level: float) -> dict
                 rows.append((name, "coverage of intervals", float(ends[:, 3].mean()), *nothing))
         rows.append((name, "calibration error", _calibration_error(splits), *nothing))
         for measure in splits[0].rule:
-            value = float(np.nanmean([split.rule[measure][0] for split in splits]))
-            error = float(np.nanmean([split.rule[measure][1] for split in splits]))
+            value = _over_known(np.mean, [split.rule[measure][0] for split in splits])
+            error = _over_known(np.mean, [split.rule[measure][1] for split in splits])
             rows.append((name, measure, value, value - z * error, value + z * error))
     heads = ("model", "measure", "value", "low", "high")
     columns = {head: [row[k] for row in rows] for k, head in enumerate(heads)}

@@ -22,6 +22,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, PydanticKnownError, c
 from pnsight.data.study import Population
 from pnsight.decisions.ranking import By
 from pnsight.decisions.selection import Gain
+from pnsight.decisions.validation import MIN_HELD_OUT
 from pnsight.errors import AssumptionError
 from pnsight.estimands.assumptions import ASSUMPTIONS, GRADED, read_assumptions
 from pnsight.estimands.estimand import DEFAULT_LEVEL, Among, Estimand, Refine
@@ -304,8 +305,8 @@ class ValidateRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    splits: int = Field(2, ge=1, le=20, description="how often rows are held out, a fit for each")
-    held_out: float = Field(0.25, gt=0, le=0.5, description="share of the rows held out each time")
+    splits: int = Field(2, ge=1, le=10, description="how often rows are held out, a fit for each")
+    held_out: float = Field(0.25, ge=MIN_HELD_OUT, le=0.5, description="share of the rows held out each time")
     subgroups: list[QueryGiven] = Field(
         [], max_length=MOST_COMPARED, description="groups whose calibration is told, beside everyone's"
     )
