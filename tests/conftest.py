@@ -15,6 +15,7 @@ from postgres_server import find_postgres
 from quick_config import QUICK
 
 os.environ.pop("COLUMNS", None)  # workers of pytest-xdist are given one; what is printed must not depend on them
+os.unsetenv("COLUMNS")  # nor on the one that readline leaves to the programs that a test starts
 
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
 settings.register_profile("quick", settings.get_profile("fixed"), max_examples=10)

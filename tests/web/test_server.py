@@ -14,6 +14,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from contextlib import contextmanager
 
 import pytest
 
@@ -26,6 +27,17 @@ from pnsight.web.limits import IN_PLACE, USUAL, Limits
 from running import running
 
 
+@contextmanager
+def serving(folder, *options):
+    """The program, which is ended where a test fails before it ends it."""
+    command = [sys.executable, "-m", "pnsight", "serve", str(folder), "--port", "0", *options]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     found = tmp_path_factory.mktemp("served") / "model"
@@ -35,8 +47,7 @@ def folder(tmp_path_factory):
 
 def test_the_program_serves_until_it_is_interrupted(tmp_path):
     pnsight.save(pnsight.PlugIn().fit(web_models.study()), tmp_path)
-    command = [sys.executable, "-m", "pnsight", "serve", str(tmp_path), "--port", "0", "--min-cell", "3"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with serving(tmp_path, "--min-cell", "3") as process:
         said = process.stderr.readline()
         address = re.fullmatch(r"the explorer is at (http://127\.0\.0\.1:\d+/) \(Ctrl-C stops it\)\n", said).group(1)
         token = process.stderr.readline().removeprefix(f"a browser that is asked for a token gets one at {address}?")
@@ -49,8 +60,7 @@ def test_the_program_serves_until_it_is_interrupted(tmp_path):
 
 
 def test_no_request_is_written_down(folder):
-    command = [sys.executable, "-m", "pnsight", "serve", str(folder), "--port", "0"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with serving(folder) as process:
         address = re.search(r"http://\S+", process.stderr.readline()).group()
         process.stderr.readline()
         for path in ("answer?with.sex=male", "nothing?with.sex=male", "api/bounds?query=sex%3Dx"):

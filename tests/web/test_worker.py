@@ -112,10 +112,12 @@ def test_a_worker_ends_with_its_server_even_while_it_computes(assignment):
         stderr=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": paths},
     ) as server:
-        server.stdin.write(assignment)
-        server.stdin.close()
-        assert server.stdout.readline() == b"begun\n"
-        server.kill()
+        try:
+            server.stdin.write(assignment)
+            server.stdin.close()
+            assert server.stdout.readline() == b"begun\n"
+        finally:
+            server.kill()
         assert server.stderr.read() == b""
 
 
