@@ -37,7 +37,7 @@ GROUPS = (
 
 LABELS = """\
 [columns]
-treatment = "the drug"
+treatment = "the treatment"
 outcome = "recovery"
 age_group = "Age"
 sex = "Sex"
@@ -47,6 +47,9 @@ kidney_disease = "Kidney disease"
 heart_failure = "Heart failure"
 smoker = "Smoker"
 treated_before = "Treated before"
+
+[values.treatment]
+drug = "the drug"
 
 [values.age_group]
 under-65 = "under 65"
