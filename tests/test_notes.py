@@ -799,7 +799,7 @@ SENTENCES = {
     "tipping": (
         {"along": "1", "plain": True},
         "slack: by how much the shares who respond with and without treatment may differ from the trial's, in either "
-        "arm and to either side; beyond tip, uncertain",
+        "arm and to either side; a decision is uncertain beyond its tip",
     ),
     "tipping_point": (
         {"decision": "treat", "tip": 0.0145, "along": "treated=1", "plain": False, "reconciled_at": 0.0},

@@ -133,7 +133,13 @@ def test_the_decision_stands_beside_the_query_and_before_its_answer(plug_in):
         (
             answers(0.1, 0.4, 0.2),
             True,
-            "q: uncertain: pns is between 0.100 and 0.400, but the 90% interval of that bound reaches 0.600, "
+            "q: uncertain: pns is between 0.100 and 0.400, but the 90% interval of the upper bound reaches 0.600, "
+            "on the other side.",
+        ),
+        (
+            answers(0.6, 0.9, 0.2),
+            True,
+            "q: uncertain: pns is between 0.600 and 0.900, but the 90% interval of the lower bound reaches 0.400, "
             "on the other side.",
         ),
     ],

@@ -66,7 +66,8 @@ def _reason(
 
     `worth` are the rows that the answer is worth, where they are too few to decide.
     """
-    sure = "" if interval is None else _interval(threshold=threshold, **interval)
+    bound = _deciding_bound(lower, threshold) if decision == "uncertain" else "that bound"
+    sure = "" if interval is None else _interval(bound, threshold=threshold, **interval)
     if worth is not None:
         sure += f", but the answer is worth {number_of(round(worth), 'row')} of its own, too few to decide with caution"
     least, most = (None if end is None else apart(end, threshold) for end in (lower, upper))
@@ -97,9 +98,14 @@ def trial_says(quantity: str, trial: Sequence[float] | None) -> str:
     return f"by the trial alone {quantity} is between {lower:.3f} and {upper:.3f}"
 
 
-def _interval(level: float, reaches: float, agrees: bool, threshold: float, stretched: bool = False) -> str:
+def _deciding_bound(lower: float | None, threshold: float) -> str:
+    """The bound on which a decision hangs that its interval does not bear out: both are on one side."""
+    return "the upper bound" if lower is None or lower < threshold - _ROUNDING else "the lower bound"
+
+
+def _interval(bound: str, level: float, reaches: float, agrees: bool, threshold: float, stretched: bool = False) -> str:
     wider = ", made wider as others taught it," if stretched else ""
-    reach = f"the {level:.0%} interval of that bound{wider} reaches {apart(reaches, threshold)}"
+    reach = f"the {level:.0%} interval of {bound}{wider} reaches {apart(reaches, threshold)}"
     return f", and {reach}, on the same side" if agrees else f", but {reach}, on the other side"
 
 
@@ -342,7 +348,7 @@ def _tipping(along: str, plain: bool) -> str:
     unit = "in either arm and to either side" if plain else f"times {along}"
     return (
         f"slack: by how much the shares who respond with and without treatment may differ from the trial's, {unit}; "
-        "beyond tip, uncertain"
+        "a decision is uncertain beyond its tip"
     )
 
 

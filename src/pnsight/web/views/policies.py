@@ -148,7 +148,7 @@ def _choice(explorer: Explorer, state: State) -> str:
     """Treat, do not, or leave it to them, with caution where decisions are cautious."""
     estimand, careful = state.options.estimand, state.options.cautious and explorer.ability.intervals
     how: dict[str, Any] = {"level": estimand.level, "population": estimand.population}
-    return f"{capitalised(str(decide_or_leave(explorer.model, state.codes, cautious=careful, **how).reason()))}."
+    return capitalised(str(decide_or_leave(explorer.model, state.codes, cautious=careful, **how).reason()))
 
 
 def _about_intervals(level: float | None, lines: Sequence[PolicyLine]) -> str:
