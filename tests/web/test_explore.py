@@ -290,26 +290,26 @@ def test_no_answer_says_why(ask):
     assert "no row of these people" in page.text or "contradict each other" in page.text
 
 
-@pytest.mark.parametrize("name", list(web_models.EVERY))
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/",
-        "/groups",
-        "/people",
-        "/about",
-        "/api/",
-        "/compare",
-        "/budget",
-        "/decisions",
-        "/policies",
-        "/check",
-        "/opinion",
-        "/slack",
-        "/proof",
-        "/size",
-    ],
+PAGES = (
+    "/",
+    "/groups",
+    "/people",
+    "/about",
+    "/api/",
+    "/compare",
+    "/budget",
+    "/decisions",
+    "/policies",
+    "/check",
+    "/opinion",
+    "/slack",
+    "/proof",
+    "/size",
 )
+
+
+@pytest.mark.parametrize("name", list(web_models.EVERY))
+@pytest.mark.parametrize("path", PAGES)
 def test_every_page_of_every_model_can_be_read(name, path, ask):
     response = ask(name).get(path)
     assert response.status_code == 200
@@ -350,25 +350,7 @@ def test_many_covariates_can_be_searched(ask, client):
     assert not read(client.get("/").text).every("input", id="find")
 
 
-NAMED = (
-    "/",
-    "/groups",
-    "/people",
-    "/about",
-    "/api/",
-    "/compare",
-    "/budget",
-    "/decisions",
-    "/policies",
-    "/check",
-    "/opinion",
-    "/slack",
-    "/proof",
-    "/size",
-)
-
-
-@pytest.mark.parametrize("path", [*NAMED, "/answer", "/advice", "/groups/table"])
+@pytest.mark.parametrize("path", [*PAGES, "/answer", "/advice", "/groups/table"])
 def test_names_are_never_markup(path, ask):
     model = web_models.nasty()
     query = urlencode({f"with.{each.name}": each.levels[0] for each in model.schema.covariates})
