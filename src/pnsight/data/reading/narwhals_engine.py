@@ -187,7 +187,7 @@ class NarwhalsEngine:
         return nw.when(column.is_null()).then(nw.lit(-1)).otherwise(reduce(add, above, nw.lit(0)))
 
     def sampled(self, keys: Sequence[str], most: int, alike: bool = False) -> tuple[NarwhalsEngine, int] | None:
-        """Draw rows where there are too many; of Ibis' tables all rows are counted."""
+        """Draw rows where there are too many."""
         columns = [self._column(name) for name in keys]
         if not alike:
             first = self._fetch(self.frame.select(*columns).head(PEEKED_ROWS))
@@ -211,6 +211,10 @@ class NarwhalsEngine:
             native = native.sample(fraction=most / rows, seed=SAMPLE_SEED)
         elif kind.is_dask():
             native = native.sample(frac=most / rows, random_state=SAMPLE_SEED)
+        elif kind.is_ibis():
+            texts = [native[name].cast("string").fill_null("").concat("\x1f") for name in columns]
+            hashed = reduce(lambda left, right: left.concat(right), texts).hash()
+            native = native.filter((hashed % _HASHES + _HASHES) % _HASHES < below)  # hashes have a sign
         else:
             return None if isinstance(self.frame, nw.LazyFrame) else self.frame.sample(most, seed=SAMPLE_SEED)
         drawn: Frame = nw.from_native(native)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -43,7 +44,7 @@ _PERCENT = re.compile(r"""E'(?:[^'\\]|\\.)*'|'[^']*'|"[^"]*"|--[^\n]*|\$\$.*?\$\
 """Signs of per cent in SQL, and texts, names and remarks, in which they mean nothing."""
 
 _BATCH_ROWS = 10_000
-_WITH_MD5 = ("postgresql", "mysql", "mariadb")  # databases that have a function of this name
+_WITH_MD5 = ("postgresql", "mysql", "mariadb", "sqlite")  # have a function of this name; SQLite is given one
 _DIGITS = 8  # first digits of it that rows are drawn by
 
 
@@ -224,7 +225,7 @@ class SqlEngine:
         return band
 
     def sampled(self, keys: Sequence[str], most: int, alike: bool = False) -> tuple[SqlEngine, int] | None:
-        """Draw rows by a hash of their values; of a database that has none, such as SQLite, all rows are counted."""
+        """Draw rows by a hash of their values; of a database that has none, all rows are counted."""
         if self.engine.dialect.name not in _WITH_MD5:
             return None
         sa, chosen = _sqlalchemy(), [self.source.c[name] for name in keys]
@@ -314,9 +315,20 @@ def _create_engine(url: str) -> Engine:
         if not url.startswith("postgresql://") or find_spec("pg8000") is None:
             raise
         engine = sa.create_engine(url.replace("postgresql", "postgresql+pg8000", 1), poolclass=sa.NullPool)
+    if engine.dialect.name == "sqlite":
+        sa.event.listen(engine, "connect", _with_md5)
     if engine.dialect.driver == "pg8000":
         sa.event.listen(engine, "before_cursor_execute", _single_percents, retval=True)
     return engine
+
+
+def _with_md5(connection: Any, _: Any) -> None:
+    """Give SQLite the function that other databases have, to draw rows by."""
+    connection.create_function("md5", 1, _md5, deterministic=True)
+
+
+def _md5(text: str) -> str:
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
 def _single_percents(_0: Any, _1: Any, statement: str, parameters: Any, _2: Any, _3: Any) -> tuple[str, Any]:
