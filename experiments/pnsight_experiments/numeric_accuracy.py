@@ -330,6 +330,7 @@ def table_columns(rows: Sequence[Mapping[str, str]]) -> dict[str, list[str]]:
     """A line for each kind of population and method: means over the seeds that there are."""
     columns: dict[str, list[str]] = {}
     kinds = [kind for kind in NUMERIC_KINDS if any(row["population"].startswith(f"{kind}:") for row in rows)]
+    ours = {row["population"]: row for row in rows if row["method"] == METHODS[0]}
     for kind in [*kinds, "all"]:
         for method in METHODS:
             some = [row for row in rows if row["method"] == method and kind in (row["population"].split(":")[0], "all")]
@@ -338,9 +339,17 @@ def table_columns(rows: Sequence[Mapping[str, str]]) -> dict[str, list[str]]:
                 for name in ("people_error", "ranges_error", "people_coverage", "ranges_coverage", "seconds"):
                     mean = float(np.mean([float(row[name]) for row in some]))
                     line[name] = "" if np.isnan(mean) else f"{mean:.1f}" if name == "seconds" else f"{mean:.4f}"
+                    if name.endswith("_error"):
+                        line[name.replace("error", "ratio")] = _ratio(ours, some, name)
                 for name, text in line.items():
                     columns.setdefault(name, []).append(text)
     return columns
+
+
+def _ratio(ours: Mapping[str, Mapping[str, str]], theirs: Sequence[Mapping[str, str]], name: str) -> str:
+    """Our mean error over that of a method, on the samples that both were fitted to."""
+    both = [(float(ours[row["population"]][name]), float(row[name])) for row in theirs if row["population"] in ours]
+    return f"{sum(one for one, _ in both) / sum(other for _, other in both):.2f}" if both else ""
 
 
 def times(rows: int) -> dict[str, str]:

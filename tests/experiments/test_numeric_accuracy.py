@@ -22,6 +22,8 @@ def test_numbers_and_bands_are_measured_on_the_same_people(tmp_path, monkeypatch
     assert np.isnan(rows[1]["people_coverage"])
     table = numeric_accuracy.table_columns(read(tmp_path / "found.csv"))
     assert table["method"] == ["numeric", "bands4"] * 2
+    ours, theirs = (row["people_error"] for row in rows)
+    assert table["people_ratio"] == ["1.00", f"{ours / theirs:.2f}"] * 2
 
 
 def test_the_truth_of_a_person_is_that_of_the_population():

@@ -60,6 +60,7 @@ def test_capacities_that_are_trained_together_take_as_many_steps(grid, columns):
         (Capacity(0, 64, 1), 200, 64),
         (Capacity(1, 32, 1), 10, MAX_RANK),
         (Capacity(3, 32, 1), 2, MAX_RANK),
+        (Capacity(0, 32, 1, deep=True), 2, 32),
     ],
 )
 def test_capacities_of_few_indices_have_one_width_and_the_others_as_many_columns_as_fit(capacity, columns, width):
@@ -73,6 +74,11 @@ def test_capacities_of_few_indices_have_one_width_and_the_others_as_many_columns
         (Capacity(1, 32, 0.3), "1 index, 32 units, decay 0.3"),
         (Capacity(5, 32, 1), "5 indices, 32 units, decay 1"),
         (Capacity(0, 64, 0.1), "any number of indices, 64 units, decay 0.1"),
+        (Capacity(0, 32, 0.5, deep=True), "numbers standardised, three layers of 32 units, decay 0.5"),
+        (
+            Capacity(0, 16, 0.2, deep=True, sparsity=0.04, coding="stepped"),
+            "numbers stepped, three layers of 16 units, decay 0.2, sparsity 0.04",
+        ),
     ],
 )
 def test_a_capacity_says_in_words_what_it_is(capacity, text):

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import jax
 import numpy as np
 import pytest
 
 from laws import empirical_law, of_types, p_xy, p_y_do_x, p_y_do_x0
 from pnsight._progress import no_progress
-from pnsight.data.schema import Schema
+from pnsight.data.number_codes import pack
+from pnsight.data.number_scale import Coding, NumberScale
+from pnsight.data.schema import Covariate, Schema
 from pnsight.data.two_by_two import TWO_BY_TWO
 from pnsight.models import mlp_jax as networks
 from pnsight.models import mlp_numpy as forward
 from pnsight.models.response_types import train_jax as response_training
 from pnsight.models.response_types.capacity import Capacity
 from pnsight.models.response_types.config import TrainingConfig
+from pnsight.models.response_types.profile_inputs import ProfileInputs
 from pnsight.models.response_types.shrinkage import log_likelihood
 from pnsight.models.response_types.train_jax import NetworkSpec, train_ensemble
 from pnsight.queries import lattice
@@ -32,7 +37,8 @@ CONSTANT = Capacity(0, 0, 0.0)
 FULL = Capacity(0, 16, 0.001, 1500)
 ONE_INDEX = Capacity(1, 16, 0.01, 300)
 SHORT = Capacity(0, 16, 0.01, 300)
-CAPACITIES = (CONSTANT, ONE_INDEX, FULL)
+DEEP = Capacity(0, 16, 0.001, 300, deep=True)
+CAPACITIES = (CONSTANT, ONE_INDEX, FULL, DEEP)
 
 
 def trained(*members, counts=(COUNTS,), inputs=INPUTS, config=TrainingConfig()):
@@ -89,7 +95,8 @@ def test_an_experiment_alone_is_learned_too():
 
 
 def test_more_capacity_fits_the_rows_better():
-    constant, index, full = (likelihood(found) for found in trained(*(NetworkSpec(r, 0, 1) for r in CAPACITIES)))
+    capacities = (CONSTANT, ONE_INDEX, FULL)
+    constant, index, full = (likelihood(found) for found in trained(*(NetworkSpec(r, 0, 1) for r in capacities)))
     assert constant < index < full
 
 
@@ -106,6 +113,36 @@ def test_each_member_learns_from_its_own_counts():
     one, other = trained(*members, counts=[COUNTS, turned])
     assert likelihood(one, COUNTS) > likelihood(other, COUNTS)
     assert likelihood(other, turned) > likelihood(one, turned)
+
+
+def test_sparsity_draws_weights_of_the_first_layer_to_zero():
+    """A column of chance stands beside the three covariates."""
+    rng = np.random.default_rng(4)
+    rows = np.repeat(np.arange(8), 200)
+    counts = np.stack([rng.multinomial(20, TRUE[row] @ TWO_BY_TWO.incidence.T / 3) for row in rows]).astype(float)
+    inputs = np.column_stack([INPUTS[rows], rng.normal(size=len(rows))]).astype(np.float32)
+    plain, sparse = trained(
+        NetworkSpec(DEEP, 0, 2), NetworkSpec(DEEP._replace(sparsity=0.3), 0, 2), counts=[counts], inputs=inputs
+    )
+    without, sparse = (np.abs(network[0][0]) for network in (plain, sparse))
+    assert (without > 0).all()
+    assert (sparse == 0).mean() > 0.3
+    assert (sparse.sum(axis=0) < without.sum(axis=0) / 2).all()
+    assert sparse.sum(axis=0).argmin() == 3
+
+
+def test_members_of_different_codings_are_each_trained_on_their_own():
+    scale = NumberScale.of(np.arange(64.0), np.ones(64))
+    schema = Schema((Covariate("a", ("0", "1")), Covariate.numeric("n", scale)))
+    numbers = np.arange(64.0)
+    inputs = ProfileInputs(schema, np.column_stack([np.arange(64) % 2, pack(numbers, numbers)]))
+    counts = np.random.default_rng(3).multinomial(50, np.full(8, 1 / 8), size=64).astype(float)
+    capacities = [SHORT._replace(coding=coding) for coding in get_args(Coding)]
+    members = [NetworkSpec(capacities[k], 0, 4) for k in (2, 0, 1, 0)]
+    together = trained(*members, counts=[counts], inputs=inputs)
+    assert [len(network[0][0][0]) for network in together] == [21, 2, 10, 2]
+    for member, network in zip(members, together, strict=True):
+        assert_same(network, trained(member, counts=[counts], inputs=inputs)[0])
 
 
 # --- what is arbitrary ----------------------------------------------------------------------------------

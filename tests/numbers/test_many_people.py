@@ -135,13 +135,13 @@ def test_texts_of_very_many_queries_wait_until_they_are_looked_at():
 
 
 def test_networks_say_the_same_of_people_some_at_a_time(model, monkeypatch):
-    networks, coding = model.marginaliser_.networks, model.marginaliser_.coding
-    inputs = ProfileInputs(model.schema, model.study.profiles, coding)
+    networks = model.marginaliser_.networks
+    inputs = ProfileInputs(model.schema, model.study.profiles)
     assert inputs.shape == inputs[:].shape
     together = inputs.mean_types(networks)
     monkeypatch.setattr(profile_inputs, "_AT_ONCE", 100)
     assert np.array_equal(inputs.mean_types(networks), together)
-    assert np.array_equal(ProfileInputs(model.schema, inputs.profiles[7:], coding).mean_types(networks), together[7:])
+    assert np.array_equal(ProfileInputs(model.schema, inputs.profiles[7:]).mean_types(networks), together[7:])
     assert inputs[[5, 2]].tolist() == inputs[:][[5, 2]].tolist()
 
 

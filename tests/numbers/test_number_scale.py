@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pnsight.data.number_codes import LARGEST, NO_NUMBER, covers, high_ends, is_range, low_ends, of_numbers, pack
-from pnsight.data.number_scale import NumberScale
+from pnsight.data.number_scale import Coding, NumberScale
 from pnsight.data.schema import OPEN
 from pnsight.errors import QueryError
 
@@ -133,13 +134,33 @@ def test_a_missing_number_is_in_no_range_and_marked_for_networks():
     assert missing[0] == int(pack(NO_NUMBER, NO_NUMBER))
     assert scale.text(int(missing[0])) == "missing"
     assert not covers(np.int64(scale.code(">=1")), missing[:1]).any()
-    number, marked = scale.inputs(missing, "ranked")
-    assert number[0] == 0
-    assert marked.tolist() == [1, -1]
+    for coding in get_args(Coding):
+        *columns, marked = scale.inputs(missing, coding)
+        assert all(column[0] == 0 for column in columns)
+        assert marked.tolist() == [1, -1]
+
+
+def test_networks_see_how_far_a_number_is_through_eighths_and_which_twentieths_it_has_passed():
+    numbers = np.arange(4001.0)
+    scale, asked = NumberScale.of(numbers, np.ones(4001)), np.array([1000.0, 2100.0, 3000.0])
+    score, *pieces = scale.inputs(pack(asked, asked), "piecewise")
+    np.testing.assert_allclose(score, [-0.6745, 0.0627, 0.6745], atol=2e-3)  # normal quantiles of .25, .525 and .75
+    np.testing.assert_allclose(np.array(pieces).sum(axis=0), [-4, 0.4, 4], atol=2e-3)  # each goes from -1 to 1
+    score_too, *passed = scale.inputs(pack(asked, asked) + 0, "stepped")
+    assert np.array_equal(score_too, score)
+    assert (np.array(passed)[:, 1] > 0).sum() == 10
+
+
+@pytest.mark.parametrize("coding", get_args(Coding))
+def test_no_input_of_networks_falls_as_the_number_rises(coding):
+    scale = NumberScale.of(np.random.default_rng(3).lognormal(size=500), np.ones(500))
+    numbers = np.linspace(0, 9, 300)
+    for column in scale.inputs(pack(numbers, numbers), coding):
+        assert (np.diff(column) >= 0).all()
 
 
 def test_numbers_outside_those_seen_are_as_the_nearest():
-    for coding in ("standardised", "ranked", "stepped"):
+    for coding in get_args(Coding):
         for found in AGES.inputs(pack([0.0, 18.0, 98.0, 500.0], [0.0, 18.0, 98.0, 500.0]), coding):
             assert found[0] == found[1]
             assert found[2] == found[3]

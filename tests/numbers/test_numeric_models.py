@@ -190,7 +190,7 @@ def test_a_bounded_number_of_reference_people_answers_nearly_the_same(model):
     bounded = pnsight.ResponseTypeModel(config=few, random_state=3).fit(model.study)
     assert len(bounded.marginaliser_.people) == 400
     for one, other in zip(bounded.marginaliser_.networks, model.marginaliser_.networks, strict=True):
-        assert np.array_equal(one[0][0], other[0][0])  # the same seed gives the same digits
+        assert np.array_equal(one.layers[0][0], other.layers[0][0])  # the same seed gives the same digits
     found, exact = bounded.bounds(["", "age=40..65"]), model.bounds(["", "age=40..65"])
     assert np.abs(found.upper - exact.upper).max() < 0.05
     assert (bounded.marginaliser_.sampling_errors(np.full((1, 3), -1), WEIGHTS) > 0).all()

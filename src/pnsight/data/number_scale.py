@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from statistics import NormalDist
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -17,11 +18,12 @@ from pnsight._typing import BoolArray, FloatArray, IndexArray
 from pnsight.data.number_codes import LARGEST, NO_NUMBER, NumberCodes, high_ends, is_range, low_ends, pack
 from pnsight.errors import QueryError
 
-Coding: TypeAlias = Literal["standardised", "ranked", "stepped"]
-"""What networks see of a number: the number itself, its rank, or its rank and which tenths of the people it passed."""
+Coding: TypeAlias = Literal["standardised", "piecewise", "stepped"]
+"""What networks see of a number: the number itself; its rank, and how far it is through each eighth of the people; or
+its rank, and which twentieths of the people it has passed."""
 
 STANDARDISED: Coding = "standardised"
-RANKED: Coding = "ranked"
+PIECEWISE: Coding = "piecewise"
 STEPPED: Coding = "stepped"
 
 GROUPS = 4
@@ -33,7 +35,10 @@ _KNOTS = 64
 _READABLE = 0.04
 """Share of people by which the edge of a group may be moved to a number with fewer digits."""
 
-_STEPS = 10
+_PIECES, _STEPS = 8, 20
+
+_FURTHEST_RANK = 0.001
+"""Ranks nearer to 0 or 1 are brought to it: their normal scores would be infinite."""
 
 _MOST_SCALES = 5.0
 """Standardised numbers beyond this are brought to it."""
@@ -139,12 +144,20 @@ class NumberScale:
         """The share of people below each number, from 0 to 1, in the shape of the numbers."""
         return np.interp(np.asarray(numbers, dtype=np.float64), self.knots, self.ranks)
 
+    @cached_property
+    def _normal_scores(self) -> FloatArray:
+        """The standard normal number that as many people would be below as are below each knot, shape (knots,)."""
+        ranks = np.clip(self.ranks, _FURTHEST_RANK, 1 - _FURTHEST_RANK)
+        return np.array([NormalDist().inv_cdf(rank) for rank in ranks])
+
     def inputs(self, codes: npt.NDArray[Any], coding: Coding) -> list[FloatArray]:
         """Columns that networks see of single numbers, each of shape (people,).
 
-        Numbers are standardised, or replaced by their ranks and these standardised, or by these and whether they have
-        passed each tenth of the people. A missing one is as the mean, and where some are missing a last column says
-        which. Numbers outside those seen are as the nearest seen.
+        Numbers are standardised; or the normal scores of their ranks take their place, with how far each number is
+        through each eighth of the people, from -1 to 1 (Gorishniy, Rubachev and Babenko 2022, "On embeddings for
+        numerical features in tabular deep learning"), or with whether it has passed each twentieth. A missing one is as
+        the mean, and where some are missing a last column says which. Numbers outside those seen are as the nearest
+        seen.
 
         Parameters
         ----------
@@ -164,8 +177,11 @@ class NumberScale:
             columns = [np.clip((within - self.centre) / self.scale, -_MOST_SCALES, _MOST_SCALES)]
         else:
             rank = self.rank(within)
-            steps = np.arange(1, _STEPS) / _STEPS if coding == STEPPED else ()
-            columns = [(rank - 0.5) * math.sqrt(12), *(np.where(rank > step, 1.0, -1.0) for step in steps)]
+            columns = [np.interp(within, self.knots, self._normal_scores)]
+            if coding == PIECEWISE:
+                columns += [2 * np.clip(rank * _PIECES - piece, 0, 1) - 1 for piece in range(_PIECES)]
+            else:
+                columns += [np.where(rank > step / _STEPS, 1.0, -1.0) for step in range(1, _STEPS)]
         columns = [np.where(unknown, 0.0, column) for column in columns]
         return [*columns, np.where(unknown, 1.0, -1.0)] if self.missing else columns
 

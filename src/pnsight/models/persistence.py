@@ -50,8 +50,8 @@ from pnsight.models.stored_rows import rows_in, rows_out
 from pnsight.notes import Note
 
 FORMAT = "pnsight-model"
-FORMAT_VERSION = 6
-"""Raised whenever what is stored changes; 5 had eight bytes for each code and count."""
+FORMAT_VERSION = 7
+"""Raised whenever what is stored changes."""
 
 _LOCK = ".lock"
 

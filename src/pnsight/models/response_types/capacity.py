@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pnsight._typing import FloatArray, IndexArray
+from pnsight.data.number_scale import PIECEWISE, STANDARDISED, STEPPED, Coding
 
 MAX_RANK = 3
 """Most linear indices of a capacity that limits them; networks of one width are trained together."""
@@ -19,13 +20,18 @@ class Capacity(NamedTuple):
     """Hyperparameters of a network: how much it can learn.
 
     `rank` linear indices of the covariates (0: as many as fit) feed two layers of `hidden` units (0: no network, the
-    same answer to everyone), trained for `steps` steps with weight decay `decay`.
+    same answer to everyone), trained for `steps` steps with weight decay `decay`. With `deep`, a first layer of units
+    takes the place of the indices, and `sparsity` draws its weights to zero (the lasso's penalty). `coding` is what the
+    network sees of numbers.
     """
 
     rank: int
     hidden: int
     decay: float
     steps: int = 1000
+    deep: bool = False
+    sparsity: float = 0.0
+    coding: Coding = STANDARDISED
 
     @property
     def constant(self) -> bool:
@@ -44,11 +50,16 @@ class Capacity(NamedTuple):
         -------
         int
         """
+        if self.deep:
+            return self.hidden
         return min(columns, self.hidden) if self.rank == 0 else max(MAX_RANK, self.rank)
 
     def __str__(self) -> str:
         if self.constant:
             return "the same for everyone"
+        if self.deep:
+            sparse = f", sparsity {self.sparsity:g}" if self.sparsity else ""
+            return f"numbers {self.coding}, three layers of {self.hidden} units, decay {self.decay:g}{sparse}"
         rank = "any number of indices" if self.rank == 0 else f"{self.rank} ind{'ex' if self.rank == 1 else 'ices'}"
         return f"{rank}, {self.hidden} units, decay {self.decay:g}"
 
@@ -83,15 +94,25 @@ SMALL_CAPACITY_GRID = (
 """Where there are few rows: networks with less weight decay never predict held-out rows best there."""
 
 
+def _deep(coding: Coding, decay: float, sparsity: float = 0.0) -> Capacity:
+    return Capacity(0, HIDDEN, decay, 2000, True, sparsity, coding)
+
+
+_PENALTIES: dict[Coding, tuple[tuple[float, float], ...]] = {
+    PIECEWISE: ((1.0, 0.3), (0.5, 0.2), (0.3, 0.12), (0.2, 0.08), (0.2, 0.04)),
+    STEPPED: ((1.0, 0.3), (0.5, 0.2), (0.3, 0.12), (0.2, 0.08), (0.1, 0.1)),
+}
+"""Decay and sparsity, from much to little, where networks see many columns of each number."""
+
 NUMERIC_CAPACITY_GRID = (
     CONSTANT,
-    *(Capacity(0, HIDDEN, decay, steps=2000) for decay in (2.0, 1.0, 0.7, 0.5, 0.3, 0.2, 0.1, 0.05)),
+    *(_deep(STANDARDISED, decay) for decay in (2.0, 1.0, 0.5, 0.25, 0.12)),
+    *(_deep(coding, *penalties) for coding, several in _PENALTIES.items() for penalties in several),
 )
-"""Where covariates are numbers, nearly every row is a profile of its own, and a step sees only a block of them."""
+"""Where covariates are numbers, nearly every row is a profile of its own, and a step sees only a block of them.
 
-
-CODING_CAPACITY = Capacity(0, HIDDEN, 0.3, steps=1000)
-"""Network that numbers are shown to in several ways, to see which serves it best."""
+Networks differ also in what they see of numbers: cross-validation chooses that together with how much they may learn.
+"""
 
 
 def score_gap(scores: FloatArray, total_weight: float) -> FloatArray:

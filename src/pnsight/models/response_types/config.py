@@ -10,7 +10,6 @@ import numpy as np
 from pnsight.errors import ModelError
 from pnsight.models.response_types.capacity import (
     CAPACITY_GRID,
-    CODING_CAPACITY,
     NUMERIC_CAPACITY_GRID,
     SHORT_CAPACITY_GRID,
     SMALL_CAPACITY_GRID,
@@ -231,8 +230,8 @@ class NumericConfig:
         What is trained.
     training : TrainingConfig
         How: a step sees a small block of the rows.
-    coding_capacity : Capacity
-        Network that shows, on held-out rows, what networks should see of numbers.
+    max_validation_profiles : int
+        Profiles that hyperparameters are chosen on, of those with rows held out; of more, a random sample is taken.
     max_people : int
         Reference people that a model keeps.
     error_people : int
@@ -249,7 +248,7 @@ class NumericConfig:
 
     effort: Effort = Effort(NUMERIC_CAPACITY_GRID, folds=2, networks=8, simulations=8)
     training: TrainingConfig = TrainingConfig(block=1024)
-    coding_capacity: Capacity = CODING_CAPACITY
+    max_validation_profiles: int = 65_536
     max_people: int = 100_000
     error_people: int = 2048
     curve_networks: int = 2
@@ -358,7 +357,7 @@ def _validate_numbers(value: Any, place: str) -> None:
         for field in fields(value):
             _validate_numbers(getattr(value, field.name), f"{place}.{field.name}")
     elif isinstance(value, Capacity):
-        if min(value) < 0 or value.steps < 1:
+        if min(value.rank, value.hidden, value.decay, value.sparsity) < 0 or value.steps < 1:
             raise ModelError(f"{place} has {tuple(value)}; expected numbers of 0 or more, and at least one step.")
     elif isinstance(value, tuple):
         if not value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,13 +13,11 @@ from pnsight._progress import Progress, no_progress, subtask
 from pnsight._typing import FloatArray, IndexArray
 from pnsight.data.coarsened import coarsened_shares, effective_counts
 from pnsight.data.law import Law
-from pnsight.data.number_scale import Coding
 from pnsight.data.profiles import distinct_profiles, profile_index
 from pnsight.data.schema import OPEN, Codes
 from pnsight.data.study import Study
 from pnsight.estimands.drawn_errors import drawn_errors
 from pnsight.estimands.estimand import usual_estimand
-from pnsight.models.mlp_numpy import Layers, mean_probabilities, probabilities
 from pnsight.models.resampling import bootstrap_counts, split_counts
 from pnsight.models.response_types.capacity import (
     CONSTANT,
@@ -43,7 +41,7 @@ from pnsight.models.response_types.law_errors import (
 from pnsight.models.response_types.learning_curve import group_weights, inflation_from_gain, learning_gain
 from pnsight.models.response_types.log_linear import fit_log_linear
 from pnsight.models.response_types.marginalise import Marginaliser
-from pnsight.models.response_types.profile_inputs import ProfileInputs
+from pnsight.models.response_types.profile_inputs import Network, ProfileInputs
 from pnsight.models.response_types.random_effects import fit_random_effects
 from pnsight.models.response_types.reference_people import ReferencePeople, draw_people, fit_errors
 from pnsight.models.response_types.sampled_profiles import SampledProfiles
@@ -74,9 +72,9 @@ STAGES = (
 class _SimulatedStudy(NamedTuple):
     """The law behind a simulated study, its counts (profiles, cells), and two networks that were fitted to them."""
 
-    law: Layers
+    law: Network
     counts: FloatArray
-    fits: tuple[Layers, Layers]
+    fits: tuple[Network, Network]
 
 
 class _Fitted(NamedTuple):
@@ -85,7 +83,7 @@ class _Fitted(NamedTuple):
     `networks` speak for profiles that were not counted, `types` (profiles, types) are those of the study's.
     """
 
-    networks: Sequence[Layers]
+    networks: Sequence[Network]
     types: FloatArray
     types_at: Callable[[Codes], FloatArray]
     errors_at: Callable[[Codes], FloatArray]
@@ -173,9 +171,7 @@ class FitProcedure:
         self.capacities = effort.capacities if self.inputs.shape[1] else (CONSTANT,)
         self.folds, self.networks = effort.folds, effort.networks
         self.simulations = effort.simulations if intervals else 0
-        order = self.rng.permutation(len(self.inputs))
-        self.validation_profiles = np.sort(order[: config.max_validation_profiles])
-        self.profile_weight = np.sqrt(self.counts[self.validation_profiles].sum(axis=1))
+        self._validate_on(np.arange(len(self.inputs)), config.max_validation_profiles)
 
     def run(self) -> tuple[FitSummary, Marginaliser]:
         """Select hyperparameters, fit to all rows, and find the confidence intervals.
@@ -199,29 +195,20 @@ class FitProcedure:
         return self._summary(selected, covariates, fitted), represent(fitted, covariates)
 
     def _run_numeric(self) -> tuple[FitSummary, Marginaliser]:
-        """The same where covariates are numbers: first how networks see them, and in the end reference people."""
+        """The same where covariates are numbers: reference people stand for everyone."""
         folds = self._split()[: self.folds]
-        self.inputs = self._choose_coding(folds[0])
+        held_out = np.flatnonzero(sum(fold.sum(axis=1) for fold in folds))
+        self._validate_on(held_out, self.config.numeric.max_validation_profiles)
         selected = self._select(folds)
         fitted = self._fit_random_effects() if selected.no_network else self._fit_networks(selected, folds)
         self.progress(len(self.stages), len(self.stages), self.stages[-1])
         return self._summary(selected, (), fitted), self._reference_people(fitted)
 
-    def _choose_coding(self, fold: FloatArray) -> ProfileInputs:
-        """Profiles as networks see them: so that one predicts the rows of a fold best.
-
-        All are trained without the fold, with the same seed.
-        """
-        from pnsight.models.response_types.train_jax import NetworkSpec, train_ensemble  # loads JAX
-
-        seed, scores = int(self.rng.integers(2**31)), {}
-        spec, left = NetworkSpec(self.config.numeric.coding_capacity, 0, seed), [self.counts - fold]
-        for coding in get_args(Coding):
-            inputs = replace(self.inputs, coding=coding)
-            (network,) = train_ensemble(inputs, left, [spec], self.structure, no_progress, self.training)
-            types = probabilities(network, inputs[self.validation_profiles]).astype(np.float64)
-            scores[coding] = log_likelihood(types, fold[self.validation_profiles], self.structure).sum()
-        return replace(self.inputs, coding=max(scores, key=lambda coding: scores[coding]))
+    def _validate_on(self, profiles: IndexArray, most: int) -> None:
+        """Choose the validation profiles among some, at most so many."""
+        order = self.rng.permutation(len(profiles))
+        self.validation_profiles = np.sort(profiles[order[:most]])
+        self.profile_weight = np.sqrt(self.counts[self.validation_profiles].sum(axis=1))
 
     def _select(self, folds: Sequence[FloatArray] = ()) -> _Selected:
         """Capacity weights and prior rows by cross-validation."""
@@ -272,8 +259,7 @@ class FitProcedure:
         """By fold, what each capacity says of the validation profiles without it (capacities, profiles, types)."""
         pairs = [(fold, capacity) for fold in range(len(folds)) for capacity in capacities]
         trained = self._train([self.counts - fold for fold in folds], pairs, stage)
-        inputs = self.inputs[self.validation_profiles]
-        each = np.stack([probabilities(network, inputs) for network in trained]).astype(np.float64)
+        each = replace(self.inputs, profiles=self.study.profiles[self.validation_profiles]).types(trained)
         return list(each.reshape(len(folds), len(capacities), *each.shape[1:]))
 
     def _scores(self, predicted: Sequence[FloatArray], folds: Sequence[FloatArray]) -> FloatArray:
@@ -286,7 +272,7 @@ class FitProcedure:
 
     def _train(
         self, sources: Sequence[FloatArray], pairs: Sequence[tuple[int, int]], stage: int | None
-    ) -> list[Layers]:
+    ) -> list[Network]:
         """One network for each pair of a source of counts and a capacity; what is no stage of its own is not told."""
         from pnsight.models.response_types.train_jax import NetworkSpec, train_ensemble  # loads JAX
 
@@ -294,7 +280,8 @@ class FitProcedure:
         progress: Progress = no_progress
         if stage is not None:
             progress = subtask(self.progress, stage, len(self.stages), self.stages[stage])
-        return train_ensemble(self.inputs, sources, specs, self.structure, progress, self.training)
+        trained = train_ensemble(self.inputs, sources, specs, self.structure, progress, self.training)
+        return [Network(layers, spec.capacity.coding) for layers, spec in zip(trained, specs, strict=True)]
 
     def _shrink(self, types: FloatArray, counts: FloatArray, prior_rows: float) -> FloatArray:
         return map_estimate(types, counts, prior_rows, self.structure, self.config.shrinkage)
@@ -326,7 +313,7 @@ class FitProcedure:
         structure, study, positions = self.structure, self.study, self.study.schema.positions
         (constant,) = self._train([self.counts], [(0, 0)], 2)
         effects = fit_random_effects(*self._grouped_counts(), structure, study.schema.shape, self.config.random_effects)
-        overall = mean_probabilities([constant], self.inputs[:1])
+        overall = replace(self.inputs, profiles=study.profiles[:1]).mean_types([constant])
 
         def types_at(codes: Codes) -> FloatArray:
             law = np.concatenate([each.predict(positions(codes))[0] for each in effects], axis=1)
@@ -339,7 +326,7 @@ class FitProcedure:
         linear = fit_log_linear(self.inputs[:], types, self.counts.sum(axis=1))
         some = positions(self._some_profiles())
         decay = np.array([fit_decay(each.error_covariance(some), some) for each in effects if self.intervals])
-        return _Fitted([linear], types, types_at, errors_at, decay, 1.0 if self.intervals else None)
+        return _Fitted([Network(linear)], types, types_at, errors_at, decay, 1.0 if self.intervals else None)
 
     def _grouped_counts(self) -> tuple[Codes, FloatArray]:
         """Profiles with numbers in groups, and their rows in cells."""
@@ -350,7 +337,9 @@ class FitProcedure:
         cells = [np.bincount(place, column, len(profiles)) for column in self.cell_counts.T]
         return profiles, np.stack(cells, axis=1)
 
-    def _shrunk_at(self, codes: Codes, networks: Sequence[Layers], counts: FloatArray, prior_rows: float) -> FloatArray:
+    def _shrunk_at(
+        self, codes: Codes, networks: Sequence[Network], counts: FloatArray, prior_rows: float
+    ) -> FloatArray:
         """What networks say of profiles, shrunk to their counts where they have some, shape (profiles, types)."""
         found = replace(self.inputs, profiles=codes).mean_types(networks)
         if self.numeric:
@@ -533,7 +522,7 @@ class FitProcedure:
             np.array([each.empirical_weight for each in covariates]),
             self._rows_of_shares(covariates),
             [each.smooth for each in covariates],
-            fitted.networks,
+            [network.layers for network in fitted.networks],
             np.array(errors),
             points,
         )
@@ -557,7 +546,6 @@ class FitProcedure:
             types.astype(np.float32),
             masses,
             fitted.networks,
-            self.inputs.coding,
             fit_errors(inputs, fitted.errors_at(people[some])),
             relative_errors(law.var(axis=0, keepdims=True), mean, self.structure)[0],
         )

@@ -8,6 +8,7 @@ fixes every covariate to a level or number is what the networks say there.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
@@ -19,7 +20,6 @@ from pnsight._typing import BoolArray, Float32Array, FloatArray, IndexArray
 from pnsight.data.number_codes import high_ends, is_range, low_ends, pack
 from pnsight.data.number_scale import Coding
 from pnsight.data.schema import OPEN, Codes, Schema
-from pnsight.models.mlp_numpy import Layers, mean_probabilities
 from pnsight.models.response_types.law_errors import ERROR_FLOOR, distances
 from pnsight.models.response_types.marginalise import (
     Arrays,
@@ -30,7 +30,7 @@ from pnsight.models.response_types.marginalise import (
     networks_from,
     with_people,
 )
-from pnsight.models.response_types.profile_inputs import ProfileInputs
+from pnsight.models.response_types.profile_inputs import Network, ProfileInputs
 from pnsight.models.stored_profiles import profiles_in, profiles_out
 from pnsight.queries import lattice
 
@@ -53,8 +53,8 @@ _LEAST_NEIGHBOURS, _MOST_NEIGHBOURS = 32, 2048
 
 _SEEN: dict[Coding, str] = {
     "standardised": "them standardised",
-    "ranked": "their ranks",
-    "stepped": "their ranks, and which tenths of the people they have passed",
+    "piecewise": "their ranks, and how far they are through each eighth of the people",
+    "stepped": "their ranks, and which twentieths of the people they have passed",
 }
 
 _ANOTHER_LEVEL = 10.0
@@ -84,10 +84,8 @@ class ReferencePeople(Marginaliser):
     people_types : array of shape (people, types)
     masses : array of shape (tables, people)
         Share of each table's people that each stands for.
-    networks : sequence of Layers
+    networks : sequence of Network
         Their mean speaks for anybody.
-    coding : "standardised", "ranked" or "stepped"
-        What networks see of numbers.
     error_weights : array of shape (features, groups)
         Logarithm of the relative error of the law, linear in features of a person; NaN in a model without intervals.
     between : array of shape (groups,)
@@ -98,8 +96,7 @@ class ReferencePeople(Marginaliser):
     people: Codes
     people_types: Float32Array
     masses: FloatArray
-    networks: Sequence[Layers]
-    coding: Coding
+    networks: Sequence[Network]
     error_weights: FloatArray
     between: FloatArray
 
@@ -155,11 +152,11 @@ class ReferencePeople(Marginaliser):
         """Types of single people, shape (people, types)."""
         if profiles.shape == self.people.shape and (profiles == self.people).all():
             return self.people_types.astype(np.float64)
-        return ProfileInputs(self.schema, profiles, self.coding).mean_types(self.networks)
+        return ProfileInputs(self.schema, profiles).mean_types(self.networks)
 
     def errors_at(self, profiles: Codes) -> FloatArray:
         """Relative errors of the laws of single people, shape (people, groups)."""
-        return np.exp(error_features(self.schema.effect_coding(profiles, self.coding)) @ self.error_weights)
+        return np.exp(error_features(self.schema.effect_coding(profiles)) @ self.error_weights)
 
     # --- which people ------------------------------------------------------------------------------------
 
@@ -220,9 +217,7 @@ class ReferencePeople(Marginaliser):
         found = mass[some[nearest]] * np.maximum(kernel, 1e-9)
         people = self.people[some[nearest]]
         moved = self._moved(people, query)
-        inputs = self.schema.effect_coding(moved, self.coding)
-        types = mean_probabilities(self.networks, inputs).astype(np.float64)
-        errors = np.exp(error_features(inputs) @ self.error_weights)
+        types, errors = ProfileInputs(self.schema, moved).mean_types(self.networks), self.errors_at(moved)
         return Neighbours(types, errors, found / found.sum(), self._bandwidths(people, query))
 
     def _moved(self, people: Codes, query: Codes) -> Codes:
@@ -260,9 +255,14 @@ class ReferencePeople(Marginaliser):
 
     def explained(self) -> list[str]:
         """How networks see numbers, and how many people answers are averaged over."""
+        seeing = Counter(network.coding for network in self.networks)
+        if len(seeing) == 1:
+            seen = f"networks see {_SEEN[self.networks[0].coding]}"
+        else:
+            seen = "; ".join(f"{number} networks see {_SEEN[coding]}" for coding, number in seeing.items())
         return [
-            f"Numbers: networks see {_SEEN[self.coding]}, which predicted held-out rows best. Answers are averaged "
-            f"over {len(self.people):,} reference people."
+            f"Numbers: {seen}, as predicted held-out rows best. Answers are averaged over {len(self.people):,} "
+            "reference people."
         ]
 
     @cached_property
@@ -293,23 +293,25 @@ class ReferencePeople(Marginaliser):
         """People, types, shares, errors and networks."""
         own = {name: getattr(self, name) for name in _OWN_ARRAYS}
         own |= profiles_out("people", self.schema, self.people)
-        return {**own, "coding": np.array([get_args(Coding).index(self.coding)]), **network_arrays(self.networks)}
+        codings = np.array([get_args(Coding).index(network.coding) for network in self.networks])
+        return {**own, "codings": codings, **network_arrays([network.layers for network in self.networks])}
 
     @classmethod
     def from_arrays(cls, schema: Schema, profiles: Codes, arrays: Arrays) -> Self:
         """What `arrays` described."""
         types, masses, errors, between = (arrays[name] for name in _OWN_ARRAYS)
-        networks, people = networks_from(arrays), profiles_in("people", schema, arrays)
+        layers, people = networks_from(arrays), profiles_in("people", schema, arrays)
         if len(types) != len(people) or masses.shape[1] != len(people):
             raise ValueError(f"arrays of {len(types)} and {masses.shape[1]} people do not fit {len(people)}")
-        number = int(arrays["coding"][0])
-        if not 0 <= number < len(get_args(Coding)):
-            raise ValueError(f"coding is {number}; expected a number from 0 to {len(get_args(Coding)) - 1}")
-        coding: Coding = get_args(Coding)[number]
-        inputs, columns = networks[0][0][0].shape[1], schema.effect_coding(people[:0], coding).shape[1]
-        if inputs != columns:
-            raise ValueError(f"networks of {inputs} inputs do not fit covariates of {columns}")
-        return cls(schema, people, types, masses, networks, coding, errors, between)
+        numbers, last = arrays["codings"].tolist(), len(get_args(Coding)) - 1
+        if len(numbers) != len(layers) or not all(0 <= number <= last for number in numbers):
+            raise ValueError(f"codings are {numbers}; expected {len(layers)} numbers from 0 to {last}")
+        networks = [Network(each, get_args(Coding)[number]) for each, number in zip(layers, numbers, strict=True)]
+        for network in networks:
+            inputs, columns = network.layers[0][0].shape[1], schema.effect_coding(people[:0], network.coding).shape[1]
+            if inputs != columns:
+                raise ValueError(f"networks of {inputs} inputs do not fit covariates of {columns}")
+        return cls(schema, people, types, masses, networks, errors, between)
 
 
 _OWN_ARRAYS = ("people_types", "masses", "error_weights", "between")

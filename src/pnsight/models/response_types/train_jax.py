@@ -1,8 +1,9 @@
 """Training of response-type networks: many members at once, each with its own counts, capacity and first weights.
 
-A member maps a profile to a distribution over the response types: a few linear indices of the covariates, two
-hidden layers, a softmax. All that either table shows is linear in the types, so both tables enter one likelihood.
-Members are trained in small packs under `vmap`, each pack by one loop inside one compiled call; packs share the cores.
+A member maps a profile to a distribution over the response types: a few linear indices of the covariates, or a layer
+of units, two hidden layers, a softmax. All that either table shows is linear in the types, so both tables enter one
+likelihood. Members are trained in small packs under `vmap`, each pack by one loop inside one compiled call; packs share
+the cores.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -20,6 +22,7 @@ import numpy.typing as npt
 
 from pnsight._progress import Progress
 from pnsight._typing import Float32Array, FloatArray
+from pnsight.data.number_scale import Coding
 from pnsight.data.structure import Structure
 from pnsight.models.mlp_jax import mish
 from pnsight.models.mlp_numpy import Layers
@@ -41,7 +44,10 @@ class NetworkSpec(NamedTuple):
 
 
 class _Weights(NamedTuple):
-    """A network in training; the product of the first two is its first layer."""
+    """A network in training; the product of the first two is its first layer.
+
+    With `index_bias`, which is empty otherwise, the first is a layer of units of its own.
+    """
 
     indices: jax.Array
     first: jax.Array
@@ -50,9 +56,10 @@ class _Weights(NamedTuple):
     second_bias: jax.Array
     last: jax.Array
     last_bias: jax.Array
+    index_bias: jax.Array
 
 
-_DECAYS = _Weights(1, 1, 0, 1, 0, 1, 0)  # type: ignore[arg-type]
+_DECAYS = _Weights(1, 1, 0, 1, 0, 1, 0, 0)  # type: ignore[arg-type]
 """Which weights decay: all but the biases."""
 
 
@@ -86,31 +93,48 @@ def train_ensemble(
     list of Layers
         One network a member.
     """
-    data, columns = _Data.of(inputs, sources, structure, config), inputs.shape[1]
-    constant = [member.capacity.constant or not columns for member in members]
+    counts = _Counts.of(sources, structure)
+    widths = {coding: _coded(inputs, coding).shape[1] for coding in {each.capacity.coding for each in members}}
+    columns = [widths[member.capacity.coding] for member in members]
+    constant = [member.capacity.constant or not wide for member, wide in zip(members, columns, strict=True)]
     trained = {
-        place: _constant_network(columns, data.overall[member.source])
+        place: _constant_network(columns[place], counts.overall[member.source])
         for place, member in enumerate(members)
         if constant[place]
     }
     packs = _packs(members, constant, columns, config.pack)
-    progress(0, len(packs), "")
+    done, total = 0, sum(map(len, packs.values()))
+    progress(done, total, "")
     with ThreadPoolExecutor(_threads()) as pool:
-        futures = {pool.submit(_train_pack, data, [members[place] for place in pack], config): pack for pack in packs}
-        for done, future in enumerate(as_completed(futures), start=1):
-            trained.update(zip(futures[future], future.result(), strict=True))
-            progress(done, len(packs), "")
+        for coding, of_coding in packs.items():  # one after the other: the inputs are what takes most memory
+            data = _Data.of(_coded(inputs, coding), counts, config)
+            futures = {pool.submit(_train_pack, data, [members[k] for k in pack], config): pack for pack in of_coding}
+            for future in as_completed(futures):
+                trained.update(zip(futures[future], future.result(), strict=True))
+                done += 1
+                progress(done, total, "")
     return [trained[place] for place in range(len(members))]
 
 
-def _packs(members: Sequence[NetworkSpec], constant: Sequence[bool], columns: int, size: int) -> list[list[int]]:
-    """Positions of members that are trained together, since their arrays have one shape; not of constant ones."""
-    alike: dict[tuple[int, int, int], list[int]] = {}
+def _coded(inputs: ProfileInputs | Float32Array, coding: Coding) -> ProfileInputs | Float32Array:
+    """Profiles with numbers as that coding has them."""
+    return replace(inputs, coding=coding) if isinstance(inputs, ProfileInputs) else inputs
+
+
+def _packs(
+    members: Sequence[NetworkSpec], constant: Sequence[bool], columns: Sequence[int], size: int
+) -> dict[Coding, list[list[int]]]:
+    """By coding, positions of members that are trained together: their arrays have one shape. Not of constant ones."""
+    alike: dict[tuple[Coding, bool, int, int, int], list[int]] = {}
     for place, (member, is_constant) in enumerate(zip(members, constant, strict=True)):
         if not is_constant:
-            capacity = member.capacity
-            alike.setdefault((capacity.width(columns), capacity.hidden, capacity.steps), []).append(place)
-    return [places[start : start + size] for places in alike.values() for start in range(0, len(places), size)]
+            one = member.capacity
+            shape = one.coding, one.deep, one.width(columns[place]), one.hidden, one.steps
+            alike.setdefault(shape, []).append(place)
+    found: dict[Coding, list[list[int]]] = {}
+    for (coding, *_), places in alike.items():
+        found.setdefault(coding, []).extend(places[start : start + size] for start in range(0, len(places), size))
+    return found
 
 
 def _threads() -> int:
@@ -145,53 +169,57 @@ class _Blocks:
         return found
 
 
-class _Data(NamedTuple):
-    """What all members are trained on.
+class _Counts(NamedTuple):
+    """What members are fitted to; `overall` holds for each source the types of everyone together, (types,)."""
 
-    `inputs` are (blocks, columns, size), where JAX has them, so that all packs share them; `overall` holds for each
-    source the types of everyone together, (types,).
-    """
-
-    blocks: _Blocks
-    inputs: jax.Array
     sources: Sequence[FloatArray]
     overall: Sequence[FloatArray]
     incidence: Float32Array
 
     @classmethod
-    def of(
-        cls,
-        inputs: ProfileInputs | Float32Array,
-        sources: Sequence[FloatArray],
-        structure: Structure,
-        config: TrainingConfig,
-    ) -> _Data:
-        blocks = _Blocks(len(inputs), config)
+    def of(cls, sources: Sequence[FloatArray], structure: Structure) -> _Counts:
         even = np.full((1, structure.n_types), 1 / structure.n_types)
         overall = [map_estimate(even, counts.sum(axis=0, keepdims=True), 1.0, structure)[0] for counts in sources]
-        seen, incidence = jnp.asarray(blocks.arrange(inputs)), structure.observed_incidence.astype(np.float32)
-        return cls(blocks, seen, sources, overall, incidence)
+        return cls(sources, overall, structure.observed_incidence.astype(np.float32))
+
+
+class _Data(NamedTuple):
+    """What members of one coding are trained on.
+
+    `inputs` are (blocks, columns, size), where JAX has them, so that all packs share them.
+    """
+
+    blocks: _Blocks
+    inputs: jax.Array
+    counts: _Counts
+
+    @classmethod
+    def of(cls, inputs: ProfileInputs | Float32Array, counts: _Counts, config: TrainingConfig) -> _Data:
+        blocks = _Blocks(len(inputs), config)
+        return cls(blocks, jnp.asarray(blocks.arrange(inputs)), counts)
 
 
 def _train_pack(data: _Data, members: Sequence[NetworkSpec], config: TrainingConfig) -> list[Layers]:
     filled = [*members, *[members[-1]] * (config.pack - len(members))]  # one shape, compiled once
-    capacity, columns = members[0].capacity, data.inputs.shape[1]
+    capacity, columns, counts = members[0].capacity, data.inputs.shape[1], data.counts
     width = capacity.width(columns)
     kept = np.array([np.arange(width) < (member.capacity.rank or width) for member in filled], np.float32)
     start = _start(
         np.array([member.seed for member in filled], np.uint32),
-        np.array([data.overall[member.source] for member in filled], np.float32),
+        np.array([counts.overall[member.source] for member in filled], np.float32),
         columns,
         width,
         capacity.hidden,
+        capacity.deep,
     )
     trained = _train(
         start,
         data.inputs,
-        np.stack([data.blocks.arrange(data.sources[member.source]) for member in filled], axis=1),
+        np.stack([data.blocks.arrange(counts.sources[member.source]) for member in filled], axis=1),
         kept,
         np.array([member.capacity.decay for member in filled], np.float32),
-        data.incidence,
+        np.array([member.capacity.sparsity for member in filled], np.float32),
+        counts.incidence,
         capacity.steps,
         config,
     )
@@ -200,17 +228,19 @@ def _train_pack(data: _Data, members: Sequence[NetworkSpec], config: TrainingCon
 
 
 def _merge_indices(weights: _Weights, kept: Float32Array) -> Layers:
-    """The member as a plain network: its linear indices are part of the first layer."""
-    first = np.asarray(weights.first * kept) @ np.asarray(weights.indices)
-    return (
-        (first, np.asarray(weights.first_bias)),
+    """The member as a plain network: linear indices are part of the first layer."""
+    rest = (
         (np.asarray(weights.second), np.asarray(weights.second_bias)),
         (np.asarray(weights.last), np.asarray(weights.last_bias)),
     )
+    indices, first, bias = (np.asarray(part) for part in (weights.indices, weights.first, weights.first_bias))
+    if weights.index_bias.size:
+        return ((indices, np.asarray(weights.index_bias)), (first, bias), *rest)
+    return ((np.asarray(weights.first * kept) @ indices, bias), *rest)
 
 
-@partial(jax.jit, static_argnames=("columns", "width", "hidden"))
-def _start(seeds: jax.Array, overall: jax.Array, columns: int, width: int, hidden: int) -> _Weights:
+@partial(jax.jit, static_argnames=("columns", "width", "hidden", "deep"))
+def _start(seeds: jax.Array, overall: jax.Array, columns: int, width: int, hidden: int, deep: bool = False) -> _Weights:
     """First weights of a pack: normal, scaled to the inputs of each layer; members start near the types of everyone."""
     shapes = ((width, columns), (hidden, width), (hidden, hidden), (overall.shape[1], hidden))
     sizes = [rows * columns for rows, columns in shapes]
@@ -221,7 +251,8 @@ def _start(seeds: jax.Array, overall: jax.Array, columns: int, width: int, hidde
             part.reshape(shape) * shape[1] ** -0.5 for part, shape in zip(normal, shapes, strict=True)
         )
         none = jnp.zeros(hidden)
-        return _Weights(index, first, none, second, none, last / 2, jnp.log(types + _MIN_PROBABILITY))
+        log_types, index_bias = jnp.log(types + _MIN_PROBABILITY), jnp.zeros(width if deep else 0)
+        return _Weights(index, first, none, second, none, last / 2, log_types, index_bias)
 
     return jax.vmap(draw)(seeds, overall)
 
@@ -233,17 +264,18 @@ def _train(
     counts: jax.Array,
     kept: jax.Array,
     decay: jax.Array,
+    sparsity: jax.Array,
     incidence: jax.Array,
     steps: int,
     config: TrainingConfig,
 ) -> _Weights:
-    """AdamW with a one-cycle learning rate, written out.
+    """AdamW with a one-cycle learning rate, written out; where a layer of units is first, with proximal steps of lasso.
 
     optax.adamw is as fast and takes the same steps to the last bit but one; over a thousand steps that bit grows until
     networks with little weight decay differ in the second digit, so changing over would change every fitted model.
 
-    `inputs` are (blocks, columns, size), `counts` (blocks, pack, cells, size), `kept` (pack, width), `decay`
-    (pack,).
+    `inputs` are (blocks, columns, size), `counts` (blocks, pack, cells, size), `kept` (pack, width), `decay` and
+    `sparsity` (pack,).
     """
     rows = counts.sum(axis=(0, 2, 3)) / len(counts)
     peak = config.peak_rate if len(inputs) == 1 else config.peak_rate_of_blocks
@@ -264,10 +296,18 @@ def _train(
             adam = m / (1 - beta1**time) / (jnp.sqrt(s / (1 - beta2**time)) + 1e-8)
             return w - rate * (adam + decays * decay.reshape(-1, *[1] * (w.ndim - 1)) * w)
 
-        return jax.tree.map(move, weights, mean, square, _DECAYS), mean, square
+        moved = jax.tree.map(move, weights, mean, square, _DECAYS)
+        if start.index_bias.size:
+            moved = moved._replace(indices=_shrink(moved.indices, rate * sparsity[:, None, None]))
+        return moved, mean, square
 
     trained: tuple[_Weights, _Weights, _Weights] = jax.lax.fori_loop(0, steps, step, (start, none, none))
     return trained[0]
+
+
+def _shrink(weights: jax.Array, by: jax.Array) -> jax.Array:
+    """Weights nearer to zero by as much, those that would pass it zero: the proximal step of the lasso's penalty."""
+    return jnp.sign(weights) * jnp.maximum(jnp.abs(weights) - by, 0)
 
 
 def _one_cycle(done: jax.Array, warm_up: float) -> jax.Array:
@@ -290,6 +330,8 @@ def _loss(
     `inputs` are (p, profiles), `counts` (structure, profiles).
     """
     index = (weights.indices * kept[:, None]) @ inputs
+    if weights.index_bias.size:
+        index = mish(index + weights.index_bias[:, None])
     hidden = mish(weights.first @ index + weights.first_bias[:, None])
     hidden = mish(weights.second @ hidden + weights.second_bias[:, None])
     types = jax.nn.softmax(weights.last @ hidden + weights.last_bias[:, None], axis=0)
