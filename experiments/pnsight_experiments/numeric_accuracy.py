@@ -1,7 +1,7 @@
 """Numbers left as numbers against bands, and against other learners: a resumable sweep over random populations.
 
 Run it with: python -m pnsight_experiments.numeric_accuracy --out FILE.csv [--seeds 1-2] [--rows 50000]
-             [--kinds smooth,stepped] [--methods numeric,bands4,bands10,lightgbm,bart] [--show]
+             [--kinds smooth,stepped] [--methods numeric,bands4,bands10,lightgbm,bart,told,efficient] [--show]
 and the times:  python -m pnsight_experiments.numeric_accuracy --times [--rows 20000]
 
 Each line of the file is one method fitted to one sample of a random population with six numbers and four yes/no
@@ -10,8 +10,16 @@ covariate, and for ranges of one or two numbers, averaged over everyone in them;
 of the true ends inside their nominal 90% intervals. `numeric` is the default model; `bands4` and `bands10` are the same
 model where each number was cut into so many bands of equally many rows; `lightgbm` and `bart` estimate each share that
 the formulas need by itself (they need LightGBM and stochtree) and are brought to the nearest law that is possible.
-Models of bands and other learners answer for a range by the mean law of the observational rows in it. Started again, it
-goes on where it stopped; `--show` prints the table of what is there. Seeds 101 to 110 are for reporting only.
+Models of bands and other learners answer for a range by the mean law of the observational rows in it.
+
+Two methods that nobody has say how far one can get. `told` is told every term that the scores of the population are
+sums of, bent and multiplied as it should be, and has only their weights to learn: our networks with three indices, of
+the terms in place of the covariates. `efficient` draws the errors within ranges of an estimator that is as good as any
+can be without taking a shape for granted (the semiparametric efficiency bound: Hahn 1998, "On the role of the
+propensity score in efficient semiparametric estimation of average treatment effects").
+
+Started again, it goes on where it stopped; `--show` prints the table of what is there. Seeds 101 to 110 are for
+reporting only.
 """
 
 from __future__ import annotations
@@ -34,11 +42,14 @@ from pnsight.data.structure import EXPERIMENTAL, OBSERVATIONAL
 from pnsight.data.structures import places
 from pnsight.data.two_by_two import TWO_BY_TWO
 from pnsight.estimands.estimand import Estimand
+from pnsight.models.response_types.capacity import CONSTANT, Capacity
+from pnsight.models.response_types.config import Effort, NumericConfig, ResponseTypeConfig
 from pnsight.models.response_types.shrinkage import types_of_law
+from pnsight.simulation.numeric_population import NumericPopulation
 from pnsight.simulation.numeric_populations import INDICATORS, NUMBERS, NUMERIC_KINDS, numeric_population
 from pnsight_experiments.resumable import append, read
 
-METHODS = ("numeric", "bands4", "bands10", "lightgbm", "bart")
+METHODS = ("numeric", "bands4", "bands10", "lightgbm", "bart", "told", "efficient")
 PEOPLE, RANGES = 400, 60
 TREATMENT, OUTCOME = "x", "y"
 
@@ -53,12 +64,12 @@ class Questions(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """Both ends for people and for ranges, shape (2, n) each, and the share of true ends covered, NaN for none."""
+    """Both ends for people and for ranges, shape (..., 2, n) each, and the share of true ends covered; NaN for none."""
 
     people: FloatArray
     ranges: FloatArray
-    people_coverage: float
-    ranges_coverage: float
+    people_coverage: float = np.nan
+    ranges_coverage: float = np.nan
 
 
 def main() -> None:
@@ -93,7 +104,7 @@ def main() -> None:
 
 
 def measure(
-    kind: str, seed: int, rows: int, methods: Sequence[str], config: pnsight.ResponseTypeConfig | None = None
+    kind: str, seed: int, rows: int, methods: Sequence[str], config: ResponseTypeConfig | None = None
 ) -> Iterator[dict[str, Any]]:
     """A line for each method, fitted to one sample.
 
@@ -119,7 +130,7 @@ def measure(
     asked = questions(kind, seed)
     for method in methods:
         started = time.process_time()
-        found = _answer(method, tables, asked, seed, config)
+        found = _answer(method, population, tables, asked, seed, config)
         seconds = time.process_time() - started
         errors = {
             f"{what}_error": float(np.abs(ends - true_ends(law)).mean())
@@ -176,29 +187,32 @@ def true_ends(law: Law) -> FloatArray:
 
 def _answer(
     method: str,
+    population: NumericPopulation,
     tables: Sequence[pd.DataFrame],
     asked: Questions,
     seed: int,
-    config: pnsight.ResponseTypeConfig | None,
+    config: ResponseTypeConfig | None,
 ) -> Answers:
     if method == "numeric":
         return _numeric(tables, asked, seed, config)
+    if method == "told":
+        return _told(population, tables, asked, seed, config or TOLD)
+    if method == "efficient":
+        return _efficient(population, len(tables[0]), asked, seed)
     if method.startswith("bands"):
         return _from_laws(_bands_law(int(method.removeprefix("bands")), tables, seed, config), tables, asked)
     return _from_laws(_LEARNERS[method](tables, seed), tables, asked)
 
 
 def _fitted(
-    tables: Sequence[pd.DataFrame], seed: int, config: pnsight.ResponseTypeConfig | None, **options: Any
+    tables: Sequence[pd.DataFrame], seed: int, config: ResponseTypeConfig | None, **options: Any
 ) -> pnsight.ResponseTypeModel:
     study = pnsight.read_study(*tables, treatment=TREATMENT, outcome=OUTCOME, **options)
     more: dict[str, Any] = {} if config is None else {"config": config}
     return pnsight.ResponseTypeModel(random_state=seed, intervals=not options, **more).fit(study)
 
 
-def _numeric(
-    tables: Sequence[pd.DataFrame], asked: Questions, seed: int, config: pnsight.ResponseTypeConfig | None
-) -> Answers:
+def _numeric(tables: Sequence[pd.DataFrame], asked: Questions, seed: int, config: ResponseTypeConfig | None) -> Answers:
     model = _fitted(tables, seed, config)
     queries = [",".join(f"{name}={low:g}..{high:g}" for name, (low, high) in each.items()) for each in asked.ranges]
     found = [model.bounds(asked.people), model.bounds(queries)]
@@ -226,7 +240,7 @@ def _from_laws(law_of: LawOf, tables: Sequence[pd.DataFrame], asked: Questions) 
     for each in asked.ranges:
         inside = np.logical_and.reduce([tables[1][name].between(*ends).to_numpy() for name, ends in each.items()])
         means.append(rows[inside].mean(axis=0))
-    return Answers(_ends(law_of(asked.people)), _ends(np.array(means)), np.nan, np.nan)
+    return Answers(_ends(law_of(asked.people)), _ends(np.array(means)))
 
 
 def _ends(cells: FloatArray) -> FloatArray:
@@ -235,9 +249,7 @@ def _ends(cells: FloatArray) -> FloatArray:
     return true_ends(Law.from_types(types_of_law(even, cells, TWO_BY_TWO), TWO_BY_TWO))
 
 
-def _bands_law(
-    bands: int, tables: Sequence[pd.DataFrame], seed: int, config: pnsight.ResponseTypeConfig | None
-) -> LawOf:
+def _bands_law(bands: int, tables: Sequence[pd.DataFrame], seed: int, config: ResponseTypeConfig | None) -> LawOf:
     model = _fitted(tables, seed, config, bands={number.name: bands for number in NUMBERS})
 
     def law_of(people: pd.DataFrame) -> FloatArray:
@@ -323,6 +335,71 @@ def _bart(inputs: pd.DataFrame, outcome: pd.Series, seed: int) -> Callable[[pd.D
 _LEARNERS = {"lightgbm": _shares_law(_lightgbm), "bart": _shares_law(_bart)}
 
 
+# --- how far one can get -------------------------------------------------------------------------------
+
+TOLD = ResponseTypeConfig(
+    numeric=NumericConfig(Effort((CONSTANT, *(Capacity(3, 16, decay, 2000) for decay in (0.25, 0.06, 0.015))), folds=2))
+)
+"""Networks of three indices, as many as there are scores."""
+
+_DRAWS = 200
+
+
+def _told(
+    population: NumericPopulation,
+    tables: Sequence[pd.DataFrame],
+    asked: Questions,
+    seed: int,
+    config: ResponseTypeConfig,
+) -> Answers:
+    """Our networks, fitted to the terms of the population's scores in place of the covariates; of people only."""
+    terms = [
+        population.terms(frame[list(population.covariates.names)].to_numpy(float)) for frame in (*tables, asked.people)
+    ]
+    kept = np.sort(np.unique(terms[0], axis=1, return_index=True)[1])
+    kept = kept[terms[0][:, kept].std(axis=0) > 0]
+    names = [f"t{j}" for j in kept]
+    frames = [pd.DataFrame(each[:, kept], columns=names) for each in terms]
+    known = [frame.assign(**table[[TREATMENT, OUTCOME]]) for frame, table in zip(frames, tables, strict=False)]
+    study = pnsight.read_study(*known, treatment=TREATMENT, outcome=OUTCOME, numeric=names)
+    found = pnsight.ResponseTypeModel(random_state=seed, intervals=False, config=config).fit(study).bounds(frames[2])
+    return Answers(np.stack([found.lower, found.upper]), np.full((2, len(asked.ranges)), np.nan))
+
+
+def _efficient(population: NumericPopulation, rows: int, asked: Questions, seed: int) -> Answers:
+    """Ends at laws within ranges with the errors of an efficient estimator, shape (draws, 2, ranges)."""
+    rng = np.random.default_rng([seed, 78])
+    laws = []
+    for ranges, law in zip(asked.ranges, asked.ranges_law.cells, strict=True):
+        errors = rng.multivariate_normal(np.zeros(len(law)), _efficient_variance(population, rows, ranges), _DRAWS)
+        laws.append(np.clip(law + errors, 0.0, 1.0))
+    ends = _ends(np.concatenate(laws)).reshape(2, len(laws), _DRAWS)
+    return Answers(np.full((2, len(asked.people)), np.nan), ends.transpose(2, 0, 1))
+
+
+def _efficient_variance(
+    population: NumericPopulation, rows: int, ranges: Mapping[str, tuple[float, float]]
+) -> FloatArray:
+    """Covariance of the errors of an efficient estimator of the cells within ranges, shape (cells, cells).
+
+    How outcomes vary among people with equal covariates is averaged over the rows that show them, an arm's or the
+    registry's; how laws vary with the covariates, over the rows of both tables.
+    """
+
+    def law_and_products(values: FloatArray) -> FloatArray:
+        cells = population.law_at(values).cells
+        return np.concatenate([cells, (cells[:, :, None] * cells[:, None, :]).reshape(len(cells), -1)], axis=1)
+
+    averages, size = population.covariates.average(ranges, law_and_products), TWO_BY_TWO.n_cells
+    mean, products = averages.mean[:size], averages.mean[size:].reshape(size, size)
+    people = rows * averages.mass
+    found = np.asarray((products - np.outer(mean, mean)) / (2 * people))
+    for group, columns in zip(TWO_BY_TWO.groups, TWO_BY_TWO.group_slices, strict=True):
+        shown = people / 2 if group.table == EXPERIMENTAL else people
+        found[columns, columns] += (np.diag(mean[columns]) - products[columns, columns]) / shown
+    return found
+
+
 # --- what is shown -------------------------------------------------------------------------------------
 
 
@@ -349,7 +426,8 @@ def table_columns(rows: Sequence[Mapping[str, str]]) -> dict[str, list[str]]:
 def _ratio(ours: Mapping[str, Mapping[str, str]], theirs: Sequence[Mapping[str, str]], name: str) -> str:
     """Our mean error over that of a method, on the samples that both were fitted to."""
     both = [(float(ours[row["population"]][name]), float(row[name])) for row in theirs if row["population"] in ours]
-    return f"{sum(one for one, _ in both) / sum(other for _, other in both):.2f}" if both else ""
+    ratio = sum(one for one, _ in both) / sum(other for _, other in both) if both else np.nan
+    return "" if np.isnan(ratio) else f"{ratio:.2f}"
 
 
 def times(rows: int) -> dict[str, str]:

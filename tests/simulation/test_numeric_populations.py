@@ -144,3 +144,14 @@ def test_mistakes_are_named():
         population.bounds("")
     with pytest.raises(PopulationError, match="numbers among its covariates"):
         population.sample(10, 10, seed=1)
+
+
+@pytest.mark.parametrize("name", MEMBERS)
+def test_scores_are_weighted_sums_of_their_terms(name):
+    population = populations.get(name)
+    people = population.covariates.standardised(people_of(population, 500))
+    for score in population.scores:
+        terms = score.terms(people)
+        weights = np.linalg.lstsq(terms, score(people), rcond=None)[0]
+        np.testing.assert_allclose(terms @ weights, score(people), atol=1e-9)
+    assert population.terms(people_of(population, 3)).shape == (3, 3 * terms.shape[1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,18 @@ from pnsight.simulation.population import Population
 from pnsight.simulation.table_design import FAIR_COIN, Assignment, TableDesign
 
 
+class TermScore(Protocol):
+    """A score that is a weighted sum of terms."""
+
+    def __call__(self, s: FloatArray, /) -> FloatArray:
+        """The score of people with standardised covariates (people, covariates), shape (people,)."""
+        ...
+
+    def terms(self, s: FloatArray, /) -> FloatArray:
+        """The terms that it is a sum of, not yet weighted, shape (people, terms)."""
+        ...
+
+
 @dataclass(frozen=True)
 class NumericPopulation(Population):
     """A population of two arms and two outcomes with numbers among its covariates.
@@ -32,11 +45,13 @@ class NumericPopulation(Population):
     ----------
     covariates : their law
     equations : how people choose and respond, of standardised covariates
+    scores : those in the equations, of choice, of the response without treatment, and of the effect
     """
 
     name: str
     covariates: GaussianCovariates
     equations: ConfoundedEquations
+    scores: tuple[TermScore, ...]
     structure: Structure = TWO_BY_TWO
     design: TableDesign = FAIR_COIN
 
@@ -64,6 +79,11 @@ class NumericPopulation(Population):
         Shape (people, types).
         """
         return self.equations.types(self.covariates.standardised(values))
+
+    def terms(self, values: FloatArray) -> FloatArray:
+        """All terms that the scores of these people are sums of, shape (people, terms)."""
+        people = self.covariates.standardised(values)
+        return np.concatenate([score.terms(people) for score in self.scores], axis=1)
 
     def law_at(self, values: npt.ArrayLike) -> Law:
         """The exact law among people with these covariates, shape (covariates,) or (people, covariates)."""

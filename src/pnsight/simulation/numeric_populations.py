@@ -9,14 +9,15 @@ Seeds 101-110 are for reporting only: nothing is ever chosen by looking at them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
-from pnsight._typing import FloatArray
+from pnsight._typing import FloatArray, IndexArray
 from pnsight.errors import PopulationError, did_you_mean, join_names
-from pnsight.simulation.confounded_equations import SPREAD, ConfoundedEquations, Score
+from pnsight.simulation.confounded_equations import SPREAD, ConfoundedEquations
 from pnsight.simulation.gaussian_covariates import GaussianCovariates, Number
-from pnsight.simulation.numeric_population import NumericPopulation
+from pnsight.simulation.numeric_population import NumericPopulation, TermScore
 
 NUMBERS = (
     Number("age", 54.0, 14.0, 18.0, 98.0),
@@ -36,58 +37,101 @@ _FACTORS = 2
 _LOADING = 0.7
 
 
-def _curves(rng: np.random.Generator, numbers: int, d: int) -> Score:
+@dataclass(frozen=True)
+class _Curves:
     """A curve of each number, a term of each yes/no covariate, and two smooth steps along weighted sums of all."""
-    line, wave = rng.normal(size=d), rng.normal(size=numbers)
-    pace, start = rng.uniform(0.7, 1.6, size=numbers), rng.uniform(0, 2 * np.pi, size=numbers)
-    ridges, heights = rng.normal(size=(d, 2)) / np.sqrt(d), rng.normal(size=2)
 
-    def score(s: FloatArray) -> FloatArray:
-        curves = 0.7 * s @ line + np.sin(pace * s[:, :numbers] + start) @ wave + np.tanh(2 * s @ ridges) @ heights
-        return np.asarray(curves * SPREAD / np.sqrt(d))
+    line: FloatArray
+    wave: FloatArray
+    pace: FloatArray
+    start: FloatArray
+    ridges: FloatArray
+    heights: FloatArray
 
-    return score
+    @classmethod
+    def draw(cls, rng: np.random.Generator, numbers: int, d: int) -> _Curves:
+        line, wave = rng.normal(size=d), rng.normal(size=numbers)
+        pace, start = rng.uniform(0.7, 1.6, size=numbers), rng.uniform(0, 2 * np.pi, size=numbers)
+        return cls(line, wave, pace, start, rng.normal(size=(d, 2)) / np.sqrt(d), rng.normal(size=2))
+
+    def _waves(self, s: FloatArray) -> FloatArray:
+        return np.asarray(np.sin(self.pace * s[:, : len(self.pace)] + self.start))
+
+    def __call__(self, s: FloatArray) -> FloatArray:
+        curves = 0.7 * s @ self.line + self._waves(s) @ self.wave + np.tanh(2 * s @ self.ridges) @ self.heights
+        return np.asarray(curves * SPREAD / np.sqrt(len(self.line)))
+
+    def terms(self, s: FloatArray) -> FloatArray:
+        return np.concatenate([s, self._waves(s), np.tanh(2 * s @ self.ridges)], axis=1)
 
 
-def _steps(rng: np.random.Generator, numbers: int, d: int) -> Score:
+@dataclass(frozen=True)
+class _Steps:
     """Three decision trees of three questions each: whether some covariate is above a threshold."""
-    trees = [_tree(rng, numbers, d) for _ in range(3)]
-    return lambda s: sum((tree(s) for tree in trees), np.zeros(len(s))) / np.sqrt(len(trees))
+
+    trees: tuple[_Tree, ...]
+
+    @classmethod
+    def draw(cls, rng: np.random.Generator, numbers: int, d: int) -> _Steps:
+        return cls(tuple(_Tree.draw(rng, numbers, d) for _ in range(3)))
+
+    def __call__(self, s: FloatArray) -> FloatArray:
+        found = sum((tree.leaves[tree.leaf(s)] for tree in self.trees), np.zeros(len(s)))
+        return np.asarray(found / np.sqrt(len(self.trees)))
+
+    def terms(self, s: FloatArray) -> FloatArray:
+        return np.concatenate([np.eye(len(tree.leaves))[tree.leaf(s)] for tree in self.trees], axis=1)
 
 
-def _tree(rng: np.random.Generator, numbers: int, d: int, depth: int = 3) -> Score:
+@dataclass(frozen=True)
+class _Tree:
     """A complete tree whose every node asks about a covariate of its own and a threshold of its own."""
-    nodes = 2**depth - 1
-    asked = rng.integers(0, d, size=nodes)
-    thresholds = np.where(asked < numbers, rng.uniform(-1, 1, size=nodes), 0.0)
-    leaves = rng.normal(size=2**depth) * SPREAD
 
-    def score(s: FloatArray) -> FloatArray:
+    asked: IndexArray
+    thresholds: FloatArray
+    leaves: FloatArray
+
+    @classmethod
+    def draw(cls, rng: np.random.Generator, numbers: int, d: int, depth: int = 3) -> _Tree:
+        nodes = 2**depth - 1
+        asked = rng.integers(0, d, size=nodes)
+        thresholds = np.where(asked < numbers, rng.uniform(-1, 1, size=nodes), 0.0)
+        return cls(asked, thresholds, rng.normal(size=nodes + 1) * SPREAD)
+
+    def leaf(self, s: FloatArray) -> IndexArray:
+        """The leaf of each person, shape (people,)."""
         node, people = np.zeros(len(s), dtype=np.intp), np.arange(len(s))
-        for _ in range(depth):
-            node = 2 * node + 1 + (s[people, asked[node]] > thresholds[node])
-        return np.asarray(leaves[node - nodes])
-
-    return score
+        for _ in range(len(self.leaves).bit_length() - 1):
+            node = 2 * node + 1 + (s[people, self.asked[node]] > self.thresholds[node])
+        return node - len(self.asked)
 
 
-def _products(rng: np.random.Generator, numbers: int, d: int) -> Score:
+@dataclass(frozen=True)
+class _Products:
     """Eight products of two or three covariates, each bent to be between -1 and 1: none has an effect alone."""
-    sets = [rng.choice(d, size=int(rng.integers(2, 4)), replace=False) for _ in range(8)]
-    weights = rng.normal(size=len(sets)) * 1.6 * SPREAD / np.sqrt(len(sets))
 
-    def score(s: FloatArray) -> FloatArray:
-        bent = np.where(np.arange(d) < numbers, np.tanh(1.5 * s), s)
-        terms = (w * bent[:, chosen].prod(axis=1) for w, chosen in zip(weights, sets, strict=True))
-        return sum(terms, np.zeros(len(s)))
+    numbers: int
+    sets: tuple[IndexArray, ...]
+    weights: FloatArray
 
-    return score
+    @classmethod
+    def draw(cls, rng: np.random.Generator, numbers: int, d: int) -> _Products:
+        sets = tuple(rng.choice(d, size=int(rng.integers(2, 4)), replace=False) for _ in range(8))
+        return cls(numbers, sets, rng.normal(size=len(sets)) * 1.6 * SPREAD / np.sqrt(len(sets)))
+
+    def __call__(self, s: FloatArray) -> FloatArray:
+        found = (w * term for w, term in zip(self.weights, self.terms(s).T, strict=True))
+        return sum(found, np.zeros(len(s)))
+
+    def terms(self, s: FloatArray) -> FloatArray:
+        bent = np.where(np.arange(s.shape[1]) < self.numbers, np.tanh(1.5 * s), s)
+        return np.stack([bent[:, chosen].prod(axis=1) for chosen in self.sets], axis=1)
 
 
-_SHAPES: dict[str, Callable[[np.random.Generator, int, int], Score]] = {
-    "smooth": _curves,
-    "stepped": _steps,
-    "numeric-interaction": _products,
+_SHAPES: dict[str, Callable[[np.random.Generator, int, int], TermScore]] = {
+    "smooth": _Curves.draw,
+    "stepped": _Steps.draw,
+    "numeric-interaction": _Products.draw,
 }
 
 NUMERIC_KINDS = tuple(f"{shape}{suffix}" for shape in _SHAPES for suffix in ("", _DEPENDENT))
@@ -115,15 +159,22 @@ def numeric_population(kind: str, seed: int) -> NumericPopulation:
         )
     rng = np.random.default_rng([19, NUMERIC_KINDS.index(kind), seed])
     while True:
-        covariates, equations = _covariates(kind, rng), _equations(kind, rng)
+        covariates, (equations, scores) = _covariates(kind, rng), _equations(kind, rng)
         people = covariates.standardised(covariates.draw(rng, 2_000))
         if equations.interesting(people):
-            return NumericPopulation(f"{kind}:{seed}", covariates, equations)
+            return NumericPopulation(f"{kind}:{seed}", covariates, equations, scores)
 
 
-def _equations(kind: str, rng: np.random.Generator) -> ConfoundedEquations:
+def _equations(kind: str, rng: np.random.Generator) -> tuple[ConfoundedEquations, tuple[TermScore, ...]]:
+    """Random equations, and the scores in them."""
     shape, d = _SHAPES[kind.removesuffix(_DEPENDENT)], len(NUMBERS) + len(INDICATORS)
-    return ConfoundedEquations.draw(rng, lambda: shape(rng, len(NUMBERS), d))
+    scores: list[TermScore] = []
+
+    def draw() -> TermScore:
+        scores.append(shape(rng, len(NUMBERS), d))
+        return scores[-1]
+
+    return ConfoundedEquations.draw(rng, draw), tuple(scores)
 
 
 def _covariates(kind: str, rng: np.random.Generator) -> GaussianCovariates:
