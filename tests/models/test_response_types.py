@@ -31,6 +31,7 @@ from pnsight.models.response_types.config import MAX_ENUMERATED_PROFILES, Effort
 from pnsight.models.response_types.enumerated_profiles import EnumeratedProfiles
 from pnsight.models.response_types.fit import FitProcedure
 from pnsight.models.response_types.fit_summary import FitSummary
+from pnsight.models.response_types.profile_inputs import Network
 from pnsight.queries import lattice
 from pnsight.queries.query import encode, format_queries
 from quick_config import EFFORT, QUICK
@@ -322,13 +323,13 @@ def test_intervals_of_large_groups_are_hardly_wider_than_those_of_their_own_rows
         assert np.abs(getattr(ours, end) - getattr(PlugIn().fit(study).bounds(queries), end)).max() < 0.03
 
 
-def test_laws_are_those_of_plausible_rungs_and_fits_have_the_rungs_of_the_estimate(study, monkeypatch):
+def test_laws_are_of_plausible_capacities_and_fits_have_the_capacities_of_the_estimate(study, monkeypatch):
     fitting = FitProcedure(study, QUICK, 0, True, no_progress)
     asked = []
 
     def note(sources, pairs, stage):
         asked.append([(len(sources), *pair) for pair in pairs])
-        return [((np.full((8, 3), len(asked), np.float32), np.zeros(8, np.float32)),)] * len(pairs)
+        return [Network(((np.full((8, 3), len(asked), np.float32), np.zeros(8, np.float32)),))] * len(pairs)
 
     selected = fitting._select()._replace(weights=np.array([0.0, 1.0]), plausible=np.array([0, 1]), prior_rows=np.inf)
     monkeypatch.setattr(fitting, "_train", note)
@@ -336,8 +337,8 @@ def test_laws_are_those_of_plausible_rungs_and_fits_have_the_rungs_of_the_estima
     laws, fits = asked
     assert laws == [(1, 0, 0), (1, 0, 0), (1, 0, 1), (1, 0, 1)]  # half of the four studies each
     assert fits == [(4, source, 1) for source in range(4) for _ in range(2)]
-    assert [study_.law[0][0][0, 0] for study_ in studies] == [1] * 4
-    assert [fit[0][0][0, 0] for study_ in studies for fit in study_.fits] == [2] * 8
+    assert [study_.law.layers[0][0][0, 0] for study_ in studies] == [1] * 4
+    assert [fit.layers[0][0][0, 0] for study_ in studies for fit in study_.fits] == [2] * 8
     assert all((one.counts != other.counts).any() for one, other in pairwise(studies))
 
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import combinations, pairwise, product
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,9 @@ _MAX_PAIRS = 4_000_000
 
 _MANY_PROFILES = 8192
 """With more profiles than this, queries are matched one by one: each covariate then leaves fewer profiles."""
+
+_ROWS_AT_ONCE = 8192
+"""Rows that are added up at once; twice as fast as all of a million."""
 
 _ROLL_UP_COST = 25
 """Cost of one value of the roll-up, in comparisons of a query's level with a profile's."""
@@ -214,7 +217,12 @@ def roll_up(schema: Schema, profiles: Codes, values: FloatArray) -> FloatArray:
 
 
 def sum_over(
-    schema: Schema, queries: Codes, profiles: Codes, values: FloatArray, lookup: ProfileLookup | None = None
+    schema: Schema,
+    queries: Codes,
+    profiles: Codes,
+    values: FloatArray,
+    lookup: ProfileLookup | None = None,
+    weights: npt.NDArray[np.floating[Any]] | None = None,
 ) -> FloatArray:
     """Sum values of profiles over the profiles that match each of some queries.
 
@@ -232,6 +240,8 @@ def sum_over(
         What to sum.
     lookup
         Finds single people among the profiles, where some covariates are numeric; made anew where it is not given.
+    weights : shape (profiles,)
+        What the values are multiplied by first; one if None.
 
     Returns
     -------
@@ -240,12 +250,26 @@ def sum_over(
     """
     some = matching_profiles(profiles, _common_restriction(queries))
     if len(queries) == 1:
-        return np.asarray(values[some].sum(axis=0, keepdims=True))
+        return _sum_of_rows(some, values, weights)
     if len(some) < len(profiles):
         profiles, values, lookup = profiles[some], values[some], None
+        weights = weights if weights is None else weights[some]
+    if weights is not None:
+        values = values * weights[:, None]
     if schema.numeric:
         return _sum_of_numbers(schema, queries, profiles, values, lookup)
     return _sum_cheapest(schema, queries, profiles, values)
+
+
+def _sum_of_rows(
+    rows: npt.NDArray[np.intp], values: FloatArray, weights: npt.NDArray[np.floating[Any]] | None
+) -> FloatArray:
+    """The sum of some rows of values, times their weights, shape (1, k): as many at a time as fit the cache."""
+    found = np.zeros((1, values.shape[1]))
+    for start in range(0, len(rows), _ROWS_AT_ONCE):
+        some = rows[start : start + _ROWS_AT_ONCE]
+        found += (values[some] if weights is None else values[some] * weights[some, None]).sum(axis=0)
+    return found
 
 
 def _sum_of_numbers(
@@ -369,7 +393,7 @@ def _sum_by_matching(queries: Codes, profiles: Codes, values: FloatArray) -> Flo
     sums = np.zeros((len(queries), values.shape[1]))
     if len(profiles) > _MANY_PROFILES:
         for row, query in enumerate(queries):
-            sums[row] = values[matching_profiles(profiles, query)].sum(axis=0)
+            sums[row] = _sum_of_rows(matching_profiles(profiles, query), values, None)
         return sums
     step = max(1, _MAX_PAIRS // max(1, len(profiles)))
     for start in range(0, len(queries), step):

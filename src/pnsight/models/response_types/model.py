@@ -19,11 +19,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight._progress import Progress, no_progress, subtask
-from pnsight._typing import BoolArray, FloatArray, IndexArray
+from pnsight._typing import BoolArray, FloatArray
 from pnsight.data.coarsened import coarsened_shares, effective_counts
 from pnsight.data.law import Law
 from pnsight.data.number_codes import high_ends, low_ends
-from pnsight.data.schema import OPEN, Codes
+from pnsight.data.schema import Codes
 from pnsight.data.structure import EXPERIMENTAL, Group, Structure
 from pnsight.data.study import Population, Study, validate_population
 from pnsight.errors import ModelError
@@ -37,9 +37,9 @@ from pnsight.models.response_types.config import ResponseTypeConfig, default_con
 from pnsight.models.response_types.enumerated_profiles import EnumeratedProfiles
 from pnsight.models.response_types.fit import FitProcedure
 from pnsight.models.response_types.fit_summary import FitSummary, PlainSummary
-from pnsight.models.response_types.law_errors import draw_errors, hamming, mean_correlation
+from pnsight.models.response_types.law_errors import draw_errors, mean_correlation
 from pnsight.models.response_types.marginalise import Marginaliser
-from pnsight.models.response_types.near_people import NEAR, NearPeople
+from pnsight.models.response_types.near_people import NearPeople
 from pnsight.models.response_types.reconcile import Reconciled, reconcile
 from pnsight.models.response_types.reference_people import ReferencePeople
 from pnsight.models.response_types.sampled_profiles import SampledProfiles
@@ -54,9 +54,6 @@ _DRAWS = 64
 
 _TRIAL = "trial."
 """Before the names of arrays of the model that was fitted to the experiment alone."""
-
-_MAX_PAIRS = 4_000_000
-"""Pairs of a query and a profile that are compared at once."""
 
 _ALIKE = 0.01
 """Shares of cells that differ by less than this between profiles are called the same for everyone."""
@@ -339,18 +336,12 @@ class ResponseTypeModel(LawModel):
         return np.where(far, EXTRAPOLATED, np.where(mostly_rows & own.any(axis=1), ROWS, MODEL))
 
     def _nobody_near(self, codes: Codes, counts: FloatArray) -> BoolArray:
-        """Whether a table has nobody like or near those asked about, shape (queries,)."""
+        """Whether a table has nobody like or near those asked about, shape (queries,); numbers of a group are near."""
         lacking = np.flatnonzero((self.structure.by_table(counts) == 0).any(axis=1))
-        if self.schema.numeric:
-            return self._outside(codes) | self._unlike_everybody(codes, lacking)
-        found = np.zeros(len(codes), dtype=bool)
-        by_table = self.structure.by_table(self.study.counts)
-        step = max(1, _MAX_PAIRS // max(1, len(by_table)))
-        for start in range(0, len(lacking), step):
-            asked = codes[lacking[start : start + step]]
-            fixed = (asked != OPEN).sum(axis=1, keepdims=True)
-            near = hamming(asked, self.study.profiles) <= np.maximum(1, fixed // NEAR)
-            found[lacking[start : start + step]] = (near.astype(np.float64) @ by_table == 0).any(axis=1)
+        found = self._outside(codes)
+        if len(lacking):
+            asked = self.schema.positions(codes[lacking])
+            found[lacking] |= ~np.all([people.somebody(asked) for people in self._people_of_tables], axis=0)
         return found
 
     def _outside(self, codes: Codes) -> BoolArray:
@@ -359,14 +350,6 @@ class ResponseTypeModel(LawModel):
         for j, scale in self.schema.numeric.items():
             low, high = low_ends(codes[:, j]), high_ends(codes[:, j])
             found |= (np.isfinite(low) & (low > np.float32(scale.high))) | (high < np.float32(scale.low))
-        return found
-
-    def _unlike_everybody(self, codes: Codes, lacking: IndexArray) -> BoolArray:
-        """The same where covariates are numbers, which are near where they are of one group."""
-        found = np.zeros(len(codes), dtype=bool)
-        if len(lacking):
-            asked = self.schema.positions(codes[lacking])
-            found[lacking] = ~np.all([people.somebody(asked) for people in self._people_of_tables], axis=0)
         return found
 
     @cached_property

@@ -116,7 +116,7 @@ class ReferencePeople(Marginaliser):
             found[place] = neighbours.weights @ values(neighbours.types)
         if summed.any():
             mass = weights @ self.masses
-            sums = lattice.sum_over(self.schema, codes[summed], self.people, mass[:, None] * self._valued(values))
+            sums = lattice.sum_over(self.schema, codes[summed], self.people, self._valued(values), weights=mass)
             found[summed] = sums[:, :-1] / sums[:, -1:]
         return found
 
@@ -130,8 +130,7 @@ class ReferencePeople(Marginaliser):
             found[place] = neighbours.weights @ neighbours.errors
         if summed.any():
             mass = weights @ self.masses
-            flat = mass[:, None] * np.column_stack([self._people_errors, np.ones(len(mass))])
-            sums = lattice.sum_over(self.schema, codes[summed], self.people, flat)
+            sums = lattice.sum_over(self.schema, codes[summed], self.people, self._people_errors, weights=mass)
             found[summed] = sums[:, :-1] / sums[:, -1:]
         return found
 
@@ -272,7 +271,8 @@ class ReferencePeople(Marginaliser):
 
     @cached_property
     def _people_errors(self) -> FloatArray:
-        return self.errors_at(self.people)
+        """Errors of the reference people, and a one for each, shape (people, groups + 1)."""
+        return np.column_stack([self.errors_at(self.people), np.ones(len(self.people))])
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what is cached."""

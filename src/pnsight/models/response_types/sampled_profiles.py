@@ -139,7 +139,7 @@ class SampledProfiles(Marginaliser):
         own = self._counted(values)
         sums = np.zeros((len(codes), own.shape[1]))
         for table in map(int, np.flatnonzero(weights)):
-            counted = lattice.sum_over(self.schema, codes, self.profiles, self.empirical[table][:, None] * own)
+            counted = lattice.sum_over(self.schema, codes, self.profiles, own, weights=self.empirical[table])
             mass = self.smooth[table].mass(codes)
             known, sampled = self._weigh(table, counted[:, -1], mass)
             sums += weights[table] * known[:, None] * counted
