@@ -153,6 +153,20 @@ def test_all_queries_that_fix_up_to_three_of_many_covariates_equal_a_direct_coun
     np.testing.assert_array_equal(lattice.sum_over(schema, queries, profiles, values)[some], expected)
 
 
+@pytest.mark.parametrize("people", [40, 20_000])
+@pytest.mark.parametrize("number", [1, 3, 7])
+def test_values_are_weighted_before_they_are_added_up(people, number):
+    """However many queries and people there are, so whichever way sums are taken."""
+    shape, rng = (3, 4, 2, 5), np.random.default_rng(people + number)
+    schema = Schema(tuple(Covariate(f"c{j}", tuple(map(str, range(n)))) for j, n in enumerate(shape)))
+    profiles = np.column_stack([rng.integers(0, levels, people) for levels in shape]).astype(np.int32)
+    queries = np.where(rng.random((number, 4)) < 0.5, profiles[:number], OPEN).astype(np.int32)
+    values, weights = rng.normal(size=(people, 3)), rng.exponential(size=people)
+    found = lattice.sum_over(schema, queries, profiles, values, weights=weights)
+    expected = counted_directly(queries, profiles, values * weights[:, None])
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
+
+
 def test_no_queries_give_no_sums():
     schema = Schema.binary("ab")
     found = lattice.sum_over(schema, np.zeros((0, 2), np.int32), lattice.all_profiles(schema), np.ones((4, 8)))
