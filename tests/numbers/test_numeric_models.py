@@ -10,7 +10,7 @@ import pnsight
 from numeric_tables import COLUMNS, tables
 from pnsight.errors import ModelError
 from pnsight.estimands.linear_program import ResponseTypeLP
-from pnsight.models.response_types.reference_people import draw_people
+from pnsight.models.response_types.reference_people import draw_people, nearest_people
 from quick_config import QUICK
 
 WEIGHTS = np.array([0.0, 1.0])
@@ -199,3 +199,55 @@ def test_a_bounded_number_of_reference_people_answers_nearly_the_same(model):
 def test_a_table_of_queries_with_numbers_is_answered_row_by_row(model):
     table = pd.DataFrame({"age": ["52", "40..65", None], "sex": ["f", None, "m"]})
     assert model.bounds(table).queries == ["age=52,sex=f", "age=40..65", "sex=m"]
+
+
+@pytest.fixture(scope="module")
+def few_values() -> pnsight.ResponseTypeModel:
+    """A model of numbers that many people share."""
+    study = pnsight.read_study(
+        *(table.assign(age=table.age // 20) for table in tables(600)), **COLUMNS, numeric=["age", "weight"]
+    )
+    return pnsight.ResponseTypeModel(config=QUICK, random_state=3).fit(study)
+
+
+def test_a_number_that_many_people_have_is_averaged_over_all_of_them(few_values):
+    found, study = few_values.marginaliser_, few_values.study
+    codes = pnsight.queries.query.encode(few_values.schema, "age=2")
+    inside = pnsight.queries.lattice.membership_matrix(codes, study.profiles)[0] * study.observational.sum(axis=1)
+    assert inside.sum() > 200
+    expected = inside @ found.profile_types_at(study.profiles) / inside.sum()
+    assert np.allclose(found.types(codes, WEIGHTS)[0], expected, atol=1e-6)
+    assert not any(one.kind == "averaged_near" for one in few_values.bounds("age=2").notes)
+
+
+def test_in_a_small_table_a_range_with_everybody_is_everybody():
+    study = pnsight.read_study(*tables(50), **COLUMNS)
+    found = pnsight.ResponseTypeModel(config=QUICK, random_state=3).fit(study).marginaliser_
+    everyone, *ranges = found.types(pnsight.queries.query.encode(study.schema, ["", "age>0", "weight<500"]), WEIGHTS)
+    assert np.allclose(ranges, everyone, atol=1e-6)
+
+
+def test_a_single_person_has_the_same_answer_whoever_else_is_asked_about():
+    rng = np.random.default_rng(5)
+    trial, registry = (table.assign(y=rng.integers(0, 2, len(table))) for table in tables(100))
+    found = pnsight.ResponseTypeModel(config=QUICK).fit(pnsight.read_study(trial, registry, **COLUMNS))
+    people = found.study.profiles
+    assert np.allclose(found.bounds(people).lower[:64], found.bounds(people[:64]).lower, atol=1e-12)
+
+
+def test_of_people_equally_far_nobody_is_chosen_by_chance():
+    apart = np.array([0.3, 0.1, 0.3, 0.2, 0.3, 0.3, 0.3, 0.3])
+    assert [part if np.isscalar(part) else part.tolist() for part in nearest_people(apart, 2)] == [[1, 3], 0.2]
+    assert nearest_people(apart, 4)[0].tolist() == [0, 1, 2, 3, 4, 5, 6, 7]
+    assert nearest_people(apart, 3)[0].tolist() == [1, 3]
+    assert nearest_people(np.zeros(9), 20)[0].tolist() == list(range(9))
+    assert nearest_people(np.zeros(9), 2)[0].tolist() == [0, 4, 8]
+
+
+def test_days_in_the_place_of_dates_cannot_be_read():
+    dated = (table.assign(age=pd.Timestamp("2024-01-01") + pd.to_timedelta(table.age, "D")) for table in tables(200))
+    study = pnsight.read_study(*dated, **COLUMNS, numeric=["age", "weight"])
+    found = pnsight.ResponseTypeModel(config=QUICK).fit(study)
+    scored = pnsight.score(found, pd.DataFrame({"age": [45_000], "sex": ["f"]}))
+    assert scored["status"].tolist() == ["invalid"]
+    assert "it is a date, seen from 2024-" in scored["problem"][0]

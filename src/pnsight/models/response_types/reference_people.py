@@ -2,7 +2,8 @@
 
 A query that fixes levels and ranges is the mean over the reference people in it. One that fixes a number and leaves
 something else open is the mean over people near that number, with the number in the place of their own: of them only
-the covariates that the query leaves open are borrowed. The same goes for queries that hardly anybody fits. A query that
+the covariates that the query leaves open are borrowed; unless so many have that very number that nobody else is needed.
+The same goes for queries that hardly anybody fits. A query that
 fixes every covariate to a level or number is what the networks say there.
 """
 
@@ -110,7 +111,7 @@ class ReferencePeople(Marginaliser):
         found = np.empty((len(codes), columns))
         single, near, summed = self._kinds(codes, weights)
         if single.any():
-            found[single] = values(self.profile_types_at(codes[single]))
+            found[single] = values(self._types_by_networks(codes[single]))
         for place in np.flatnonzero(near):
             neighbours = self.neighbours(codes[place], weights)
             found[place] = neighbours.weights @ values(neighbours.types)
@@ -148,9 +149,13 @@ class ReferencePeople(Marginaliser):
         return lattice.sum_over(self.schema, codes, self.people, mass[:, None])[:, 0]
 
     def profile_types_at(self, profiles: Codes) -> FloatArray:
-        """Types of single people, shape (people, types)."""
+        """Types of single people, shape (people, types): as they were learned if these are the reference people."""
         if profiles.shape == self.people.shape and (profiles == self.people).all():
             return self.people_types.astype(np.float64)
+        return self._types_by_networks(profiles)
+
+    def _types_by_networks(self, profiles: Codes) -> FloatArray:
+        """What the networks say of single people, whoever else is asked about, shape (people, types)."""
         return ProfileInputs(self.schema, profiles).mean_types(self.networks)
 
     def errors_at(self, profiles: Codes) -> FloatArray:
@@ -184,10 +189,11 @@ class ReferencePeople(Marginaliser):
         points = np.zeros(codes.shape, dtype=bool)
         numeric = list(self.schema.numeric)
         points[:, numeric] = (codes[:, numeric] != OPEN) & ~ranges[:, numeric]
-        near = ~single & points.any(axis=1)
-        plain = np.flatnonzero(~single & ~near)
-        near[plain] = self._effective_people(codes[plain], weights) < _MIN_PEOPLE
-        near &= (codes != OPEN).any(axis=1)
+        asked = np.flatnonzero(~single & (codes != OPEN).any(axis=1))
+        neighbours = _neighbours_among(int(np.count_nonzero(weights @ self.masses)))
+        enough = np.where(points[asked].any(axis=1), max(_MIN_PEOPLE, neighbours), _MIN_PEOPLE)
+        near = np.zeros(len(codes), dtype=bool)
+        near[asked] = self._effective_people(codes[asked], weights) < enough
         return single, near, ~single & ~near
 
     def _effective_people(self, codes: Codes, weights: FloatArray) -> FloatArray:
@@ -208,15 +214,17 @@ class ReferencePeople(Marginaliser):
         query = np.frombuffer(packed, dtype=self.people.dtype)
         mass = np.array(weights) @ self.masses
         some = np.flatnonzero(mass)
-        number = int(np.clip(_NEIGHBOURS * len(some) ** 0.8, _LEAST_NEIGHBOURS, _MOST_NEIGHBOURS))
         apart = distances(self.schema, query[None], self.people[some], _ANOTHER_LEVEL)[0]
-        nearest = np.argpartition(apart, number)[:number] if number < len(some) else np.arange(len(some))
-        far = apart[nearest].max() * (1 + 1e-9)
+        nearest, furthest = nearest_people(apart, _neighbours_among(len(some)))
+        far = furthest * (1 + 1e-9)
         kernel = 1 - (apart[nearest] / far) ** 2 if far > 0 else np.ones(len(nearest))  # Epanechnikov's
         found = mass[some[nearest]] * np.maximum(kernel, 1e-9)
         people = self.people[some[nearest]]
         moved = self._moved(people, query)
-        types, errors = ProfileInputs(self.schema, moved).mean_types(self.networks), self.errors_at(moved)
+        types = self._types_by_networks(moved)
+        if (moved == people).all():  # then the answer is that of a range with many people
+            types = self.people_types[some[nearest]].astype(np.float64)
+        errors = self.errors_at(moved)
         return Neighbours(types, errors, found / found.sum(), self._bandwidths(people, query))
 
     def _moved(self, people: Codes, query: Codes) -> Codes:
@@ -315,6 +323,36 @@ class ReferencePeople(Marginaliser):
 
 
 _OWN_ARRAYS = ("people_types", "masses", "error_weights", "between")
+
+
+def _neighbours_among(people: int) -> int:
+    """How many neighbours a number has among so many people."""
+    return int(np.clip(_NEIGHBOURS * people**0.8, _LEAST_NEIGHBOURS, _MOST_NEIGHBOURS))
+
+
+def nearest_people(apart: FloatArray, number: int) -> tuple[IndexArray, float]:
+    """Who is nearest, without a choice among people who are equally far.
+
+    Parameters
+    ----------
+    apart : array of shape (people,)
+        How far each is.
+    number
+        How many to find, about.
+
+    Returns
+    -------
+    nearest : array of shape (found,)
+        Their positions. Of those at the furthest distance all or, where they are very many, none; if nobody is nearer,
+        every so many of them.
+    furthest : float
+        The furthest distance.
+    """
+    furthest = float(np.partition(apart, min(number, len(apart)) - 1)[min(number, len(apart)) - 1])
+    within, nearer = np.flatnonzero(apart <= furthest), np.flatnonzero(apart < furthest)
+    if len(within) <= 2 * number:
+        return within, furthest
+    return (nearer if len(nearer) else within[:: len(within) // number]), furthest
 
 
 def error_features(inputs: Float32Array) -> FloatArray:
