@@ -165,3 +165,16 @@ def test_what_cannot_be_scored_is_refused(model):
         pnsight.score(model, pandas.DataFrame({"z1": [1]}), simultaneous=True)
     with pytest.raises(TableError, match="is a str"):
         pnsight.score(model, "people.csv")
+
+
+def test_two_columns_of_one_name_are_refused(model):
+    twice = pandas.DataFrame([[1, 0, 1]], columns=["z1", "z4", "z4"])
+    with pytest.raises(TableError, match="the table of people has more than one column called 'z4'"):
+        pnsight.score(model, twice)
+    with pytest.raises(TableError, match="the table of queries has more than one column called 'z4'"):
+        model.bounds(twice)
+
+
+def test_a_table_without_columns_is_refused(model):
+    with pytest.raises(QueryError, match=r"the columns \(none\), but none of them is a covariate"):
+        pnsight.score(model, pandas.DataFrame())

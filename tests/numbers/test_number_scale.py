@@ -164,3 +164,30 @@ def test_numbers_outside_those_seen_are_as_the_nearest():
         for found in AGES.inputs(pack([0.0, 18.0, 98.0, 500.0], [0.0, 18.0, 98.0, 500.0]), coding):
             assert found[0] == found[1]
             assert found[2] == found[3]
+
+
+@pytest.mark.parametrize(("number", "text"), [(1e30, "1e+30"), (-2.5e20, "-2.5e+20"), (1e12, "1000000000000")])
+def test_very_large_numbers_are_written_with_an_exponent_and_read_back(number, text):
+    assert WEIGHTS.number_text(float(np.float32(number))) == text
+    assert ends(text, WEIGHTS) == (np.float32(number), np.float32(number))
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_where_all_have_one_number_that_is_the_group(missing):
+    numbers = np.array([7.0, np.nan] if missing else [7.0])
+    scale = NumberScale.of(numbers, np.ones(len(numbers)))
+    assert scale.group_names == (("7", "missing") if missing else ("7",))
+    assert scale.group_of(scale.group_codes).tolist() == list(range(len(numbers)))
+
+
+def test_a_range_between_two_whole_numbers_is_refused_for_that():
+    with pytest.raises(QueryError, match=r"'52\.2\.\.52\.8' holds no whole number, and all numbers seen are whole"):
+        AGES.code("52.2..52.8")
+    with pytest.raises(QueryError, match=r"'65\.\.40' is empty"):
+        WEIGHTS.code("65..40")
+
+
+def test_a_date_is_not_a_number_of_days():
+    assert DAYS.code(300) is None
+    assert DAYS.code(300.5) is None
+    assert DAYS.code(datetime.date(2024, 3, 1)) == DAYS.code("2024-03-01")

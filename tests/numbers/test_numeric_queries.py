@@ -97,3 +97,17 @@ def test_what_is_neither_number_nor_range_is_refused_with_what_was_seen():
 def test_words_for_readers():
     assert decode(SCHEMA, encode(SCHEMA, "age>=65,sex=f")[0]).words == "age >= 65, sex = f"
     assert decode(SCHEMA, encode(SCHEMA, "age=40..65")[0]).words == "age = 40..65"
+
+
+LEVELS = Schema((Covariate("grade", ("1", "2", "3")), Covariate("sex", ("female", "male"))))
+
+
+@pytest.mark.parametrize("text", ["grade>=2", "grade<2", "grade > 1,sex=male", "grade=1..2", "grade=1..<2"])
+def test_a_range_of_levels_is_refused_as_such(text):
+    with pytest.raises(QueryError, match=r"^covariate 'grade' has levels, .* one of 1, 2, 3, or .* --numeric grade"):
+        encode(LEVELS, text)
+
+
+def test_of_levels_that_are_words_nobody_is_told_to_leave_them_as_numbers():
+    with pytest.raises(QueryError, match=r"^covariate 'sex' has levels, and a range is of numbers; .* female, male\.$"):
+        encode(LEVELS, "sex>female")

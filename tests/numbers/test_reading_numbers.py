@@ -166,3 +166,14 @@ def test_a_column_with_something_that_is_not_finite_has_levels():
     study = pnsight.read_study(table, table, treatment="x", outcome="y")
     assert not study.schema.numeric
     assert study.schema.shape == (60,)
+
+
+@pytest.mark.parametrize("change", [lambda age: 2**53 + age, lambda age: age * 1e-300])
+def test_numbers_that_seven_digits_do_not_tell_apart_are_refused(change):
+    with pytest.raises(TableError, match=r"'age' holds \d+ numbers that are all alike in their first seven digits"):
+        read(*(table.assign(age=change(table.age)) for table in tables()))
+
+
+def test_what_is_no_number_is_named_once():
+    with pytest.raises(TableError, match=r"names 'sex', which holds '[fm]', '[fm]'; expected numbers"):
+        read(*tables(), numeric=["sex"])

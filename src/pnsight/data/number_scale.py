@@ -57,6 +57,9 @@ _MANY = 4096
 _PLAIN = (1e-3, 1e6)
 """Sizes between which the shortest text of a number that is not whole is the same everywhere."""
 
+_LONG = 1e16
+"""Whole numbers from here on are written with an exponent."""
+
 _MISSING = "missing"
 _SECONDS = 86400.0
 
@@ -189,7 +192,13 @@ class NumberScale:
 
     @cached_property
     def group_codes(self) -> NumberCodes:
-        """Codes of the groups, in order, and last of a missing number where there are some, shape (groups,)."""
+        """Codes of the groups, in order, and last of a missing number where there are some, shape (groups,).
+
+        Where all have one number, the group is that number.
+        """
+        if not self.edges:
+            numbers = np.array([self.low, NO_NUMBER] if self.missing else [self.low])
+            return pack(numbers, numbers)
         lows = np.array([-LARGEST, *self.edges], dtype=np.float32)
         below = [self._below(edge) for edge in self.edges]
         found = pack(lows, np.array([*below, LARGEST], dtype=np.float32))
@@ -274,7 +283,7 @@ class NumberScale:
         """A single number, or date where there is an origin, as a number; None where it is neither."""
         if isinstance(value, bool | np.bool_):
             return None
-        if isinstance(value, datetime.date) or (isinstance(value, str) and self.origin is not None):
+        if isinstance(value, datetime.date) or self.origin is not None:
             return days_since(value, self.origin)
         if isinstance(value, str):
             number = float(value) if _NUMBER.fullmatch(value) else math.nan
@@ -315,7 +324,8 @@ class NumberScale:
     def _range(self, low: float, high: float, text: str) -> int:
         low, high = self._from(low), self._to(high)
         if np.float32(low) > np.float32(high):
-            raise QueryError(f"the range {text!r} is empty; write the lower end first, as in 40..65.")
+            reason = "holds no whole number, and all numbers seen are whole" if self.whole else "is empty"
+            raise QueryError(f"the range {text!r} {reason}; write the lower end first, as in 40..65.")
         return int(pack(low, high))
 
     def text(self, code: int) -> str:
@@ -361,7 +371,7 @@ class NumberScale:
         plain = float(str(np.float32(number)))
         if self.origin is not None:
             return _date_text(plain, self.origin)
-        return str(int(plain)) if plain.is_integer() else repr(plain)
+        return str(int(plain)) if plain.is_integer() and abs(plain) < _LONG else repr(plain)
 
     def both(self, one: int, other: int, name: str) -> int:
         """The code of the numbers that are in two ranges; refused where there are none."""
@@ -373,6 +383,11 @@ class NumberScale:
                 f"{name}=40..65."
             )
         return int(pack(low, high))
+
+
+def is_two_sided(text: str) -> bool:
+    """Whether a text is of the form ``40..65`` or ``40..<65``."""
+    return _RANGE.fullmatch(text) is not None
 
 
 def is_plain(numbers: npt.NDArray[Any]) -> BoolArray:

@@ -108,7 +108,7 @@ def with_drawn_numbers(left: Study, before: Schema) -> Study:
 def _drawn(scale: NumberScale, band: IndexArray, rng: np.random.Generator) -> FloatArray:
     """A number for each person, spread evenly over the band (people,)."""
     low, high = scale.readable_ends
-    edges = np.array([min(low, *scale.edges), *scale.edges, max(high, *scale.edges)])
+    edges = np.array([min((low, *scale.edges)), *scale.edges, max((high, *scale.edges))])
     known = np.minimum(band, len(scale.edges))
     begin, end = edges[known], edges[known + 1]
     drawn = begin + (end - begin) * rng.random(len(band))

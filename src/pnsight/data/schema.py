@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pnsight.data.number_codes import of_numbers
-from pnsight.data.number_scale import STANDARDISED, Coding, NumberScale
+from pnsight.data.number_scale import STANDARDISED, Coding, NumberScale, is_two_sided, parse_date
 from pnsight.errors import QueryError, did_you_mean, join_names
 
 OPEN = -1
@@ -288,9 +288,20 @@ class Covariate:
                 f"covariate {self.name!r} cannot be {_float_label(float(text))}: its bands go from {low} to {high}; "
                 f"give a number between them, or one of {join_names(self.levels)}."
             )
+        if self.levels and is_two_sided(text):
+            return self.no_range()
         numbers = ", or give a number" if self.edges else ""
         known = f"it has {join_names(self.levels)}{numbers}."
         return f"covariate {self.name!r} has no level {text!r}; {known}" + did_you_mean(text, self.levels)
+
+    def no_range(self) -> str:
+        """Why a range of a covariate with levels cannot be asked about, and what to do."""
+        known = f"covariate {self.name!r} has levels, and a range is of numbers; give one of {join_names(self.levels)}"
+        dates = all(is_number(level) or parse_date(level) for level in self.levels if level != MISSING)
+        number = (
+            f", or leave the column as numbers when fitting, with --numeric {self.name} (numeric=)" if dates else ""
+        )
+        return f"{known}{number}."
 
 
 def _band(number: float, edges: tuple[float, ...]) -> int | None:

@@ -49,7 +49,11 @@ def score(
     ``problem``, which says why the status of a row is ``invalid``. A column that has the name of one of these is
     renamed, ``name_given``. What is lazy stays lazy: Dask, Spark and Polars compute it when asked, where the data are.
     """
-    frame = nw.from_native(people, pass_through=True)
+    try:
+        frame = nw.from_native(people, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        check_unique_names([str(name) for name in people.columns], "the table of people")
+        raise
     if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
         raise _unknown(people)
     names = [str(name) for name in frame.collect_schema().names()]

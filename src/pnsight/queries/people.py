@@ -88,7 +88,8 @@ class PeopleEncoder:
 
     def _encode_column(self, covariate: Covariate, values: Any) -> tuple[Codes, dict[int, str]]:
         """The code of each value, and what is wrong with those that have none."""
-        if covariate.number is not None and (found := _plain_numbers(values)) is not None:
+        scale = covariate.number
+        if scale is not None and scale.origin is None and (found := _plain_numbers(values)) is not None:
             return found, {}
         distinct, place = _distinct(values)
         known = self._known.setdefault(covariate.name, {})

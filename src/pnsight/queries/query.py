@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from pnsight._foreign_text import without_apostrophe
 from pnsight.data.number_codes import is_range, of_numbers
+from pnsight.data.reading.engine import check_unique_names
 from pnsight.data.schema import OPEN, OPEN_SYMBOL, OPEN_SYMBOLS, Codes, Covariate, Schema, is_number
 from pnsight.errors import QueryError, join_names
 
@@ -92,7 +93,11 @@ def encode(schema: Schema, queries: QueryLike = None) -> Codes:
     """
     if isinstance(queries, np.ndarray) and queries.dtype.kind in "iu":
         return _validate_codes(schema, queries)
-    frame = nw.from_native(queries, pass_through=True)
+    try:
+        frame = nw.from_native(queries, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        check_unique_names([str(name) for name in queries.columns], "the table of queries")
+        raise
     if isinstance(frame, nw.LazyFrame):
         raise QueryError("the queries are a lazy table; collect it first, so that they have an order.")
     if isinstance(frame, nw.DataFrame):
@@ -148,7 +153,7 @@ def check_columns(schema: Schema, columns: Iterable[str]) -> None:
     absent = [name for name in schema.names if name not in given]
     if schema.names and len(absent) == len(schema.names):
         raise QueryError(
-            f"the queries have the columns {join_names(columns)}, but none of them is a covariate; "
+            f"the queries have the columns {join_names(columns) or '(none)'}, but none of them is a covariate; "
             f"the covariates are {join_names(schema.names)}."
         )
     folded = {name.strip().casefold(): name for name in absent}
@@ -263,6 +268,7 @@ def _parse_piece(schema: Schema, piece: str, text: str) -> tuple[str, str]:
         if rest[:1] in ("<", ">"):
             return name, rest
     parts = split_unescaped(piece, "=")
+    _refuse_sign(schema, unescape(parts[0]))
     if len(parts) != 2:
         raise QueryError(
             f"query {text!r}: {piece!r} is not of the form name=level; write for example '{example_query(schema)}' "
@@ -272,6 +278,13 @@ def _parse_piece(schema: Schema, piece: str, text: str) -> tuple[str, str]:
     if not level:
         raise QueryError(f"query {text!r} names no level of {name!r}; leave the covariate out to leave it open.")
     return name, level
+
+
+def _refuse_sign(schema: Schema, text: str) -> None:
+    """Refuse what is before the first ``=`` if it asks for more or less of a covariate that is no number."""
+    name = re.split(f"[{_SIGNS}]", text, maxsplit=1)[0].strip()
+    if text.strip() not in schema.names and name != text.strip() and name in schema.names:
+        raise QueryError(schema.covariate(name).no_range())
 
 
 def _parse_short(schema: Schema, text: str) -> list[int]:

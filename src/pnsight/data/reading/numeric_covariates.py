@@ -103,7 +103,7 @@ def numeric_scales(tables: Sequence[GroupedTable], numeric: Numeric, bands: Coll
         if origin is None and not all(map(is_number, labels)):
             if numeric == AUTO:
                 continue
-            wrong = [label for label in labels if not is_number(label)]
+            wrong = list(dict.fromkeys(label for label in labels if not is_number(label)))
             raise TableError(
                 f"--numeric (numeric=) names {name!r}, which holds {join_names(map(repr, wrong), most=3)}; expected "
                 "numbers, or dates and times written as 2024-01-31 or 2024-01-31T12:30:00."
@@ -136,7 +136,14 @@ def _scale(tables: Sequence[GroupedTable], name: str, origin: str | None) -> Num
     numbers = np.concatenate([label_numbers(column, origin)[column.place] for column in columns])
     if (np.abs(numbers[~np.isnan(numbers)]) > LARGEST).any():
         raise TableError(f"covariate {name!r} holds a number beyond {LARGEST:.2g}; expected smaller ones.")
-    return NumberScale.of(numbers, np.concatenate([table.rows for table in tables]), origin)
+    found = NumberScale.of(numbers, np.concatenate([table.rows for table in tables]), origin)
+    if found.low == found.high and (different := len(np.unique(numbers[~np.isnan(numbers)]))) > 1:
+        raise TableError(
+            f"covariate {name!r} holds {different:,} numbers that are all alike in their first seven digits, which are "
+            f"kept; subtract {found.number_text(found.low)} from the column or scale it, leave it out with --exclude "
+            f"(exclude=), or cut it into bands with --bands {name}=4 (bands=)."
+        )
+    return found
 
 
 def label_numbers(column: LabelColumn, origin: str | None) -> FloatArray:
