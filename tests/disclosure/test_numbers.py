@@ -85,3 +85,22 @@ def test_with_weights_bands_are_asked_for():
     study = pnsight.read_study(trial, registry, **COLUMNS, survey_weight="w")
     with pytest.raises(QueryError, match="--bands"):
         pnsight.suppress(study, MIN_CELL)
+
+
+def sparse(age: object) -> pnsight.Study:
+    """A study of one number, of people of two towns."""
+    trial, registry = (with_town(table, "north", 70.0).assign(age=age) for table in tables(600, seed=4))
+    return pnsight.read_study(trial, registry, **COLUMNS, covariates=["age", "town"], numeric=["age"], missing="level")
+
+
+def test_one_number_for_all_may_be_handed_on():
+    left = pnsight.suppress(sparse(7), MIN_CELL)
+    assert left.schema.covariate("age").levels == ("7",)
+    assert set(low_ends(left.profiles[:, 0]).tolist()) == {7.0}
+
+
+def test_where_nobody_with_a_number_is_left_missing_is_all_there_is():
+    left = pnsight.suppress(sparse([30.0, 40.0, 50.0] + [np.nan] * 597), MIN_CELL)
+    assert left.schema.covariate("age").levels == ("missing",)
+    assert not left.schema.numeric
+    assert left.profiles.dtype == np.int32

@@ -16,7 +16,7 @@ from pnsight._typing import FloatArray, IndexArray
 from pnsight.data.number_codes import NO_NUMBER, pack
 from pnsight.data.number_scale import NumberScale
 from pnsight.data.profiles import distinct_profiles
-from pnsight.data.schema import Covariate, Schema
+from pnsight.data.schema import MISSING, Covariate, Schema
 from pnsight.data.study import Study
 from pnsight.errors import QueryError
 
@@ -90,7 +90,7 @@ def with_drawn_numbers(left: Study, before: Schema) -> Study:
     covariates: list[Covariate] = []
     for j, (covariate, levels) in enumerate(zip(before.covariates, left.schema.covariates, strict=True)):
         own = left.profiles[owner, j]
-        if covariate.number is None:
+        if covariate.number is None or levels.levels == (MISSING,):  # nobody who has a number is left
             codes[:, j] = own
             covariates.append(levels)
         else:
@@ -99,7 +99,7 @@ def with_drawn_numbers(left: Study, before: Schema) -> Study:
             codes[:, j] = pack(numbers, numbers)
             covariates.append(Covariate.numeric(covariate.name, _scale(covariate.number, numbers)))
     schema = Schema(tuple(covariates))
-    profiles, place = distinct_profiles(schema, codes)
+    profiles, place = distinct_profiles(schema, codes.astype(schema.code_type))
     counts = np.zeros((len(profiles), left.counts.shape[1]))
     np.add.at(counts, (place, cell), 1.0)
     return Study(schema, profiles, counts, left.structure)
