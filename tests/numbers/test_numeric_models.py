@@ -244,10 +244,20 @@ def test_of_people_equally_far_nobody_is_chosen_by_chance():
     assert nearest_people(np.zeros(9), 2)[0].tolist() == [0, 4, 8]
 
 
-def test_days_in_the_place_of_dates_cannot_be_read():
-    dated = (table.assign(age=pd.Timestamp("2024-01-01") + pd.to_timedelta(table.age, "D")) for table in tables(200))
-    study = pnsight.read_study(*dated, **COLUMNS, numeric=["age", "weight"])
-    found = pnsight.ResponseTypeModel(config=QUICK).fit(study)
+@pytest.fixture(scope="module")
+def dated() -> pnsight.Study:
+    """A study in which age is a date."""
+    both = (table.assign(age=pd.Timestamp("2024-01-01") + pd.to_timedelta(table.age, "D")) for table in tables(200))
+    return pnsight.read_study(*both, **COLUMNS, numeric=["age", "weight"])
+
+
+def test_nobody_is_told_to_cut_dates_into_bands(dated):
+    with pytest.raises(ModelError, match=r"bands with --bands weight=4 \(bands=\) and leave .* --exclude age"):
+        pnsight.PlugIn().fit(dated)
+
+
+def test_days_in_the_place_of_dates_cannot_be_read(dated):
+    found = pnsight.ResponseTypeModel(config=QUICK).fit(dated)
     scored = pnsight.score(found, pd.DataFrame({"age": [45_000], "sex": ["f"]}))
     assert scored["status"].tolist() == ["invalid"]
     assert "it is a date, seen from 2024-" in scored["problem"][0]

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 import pnsight
 from numeric_tables import tables
 from pnsight.cli.main import app as program
+from pnsight.decisions import decisions_by
 from pnsight.output.report import render, summarise
 from pnsight.web import create_app
 from quick_config import QUICK
@@ -81,3 +82,19 @@ def test_the_program_reads_asks_and_scores_numbers(folder, monkeypatch):
     assert "--bands age=4" in str(refused.exception)
     checked = runner.invoke(program, ["check", *roles, "--numeric", "age", "--bands", "weight=3"])
     assert checked.exit_code == 0, checked.output
+
+
+def test_who_is_treated_is_shown_by_groups_of_numbers(client, model):
+    page = client.get("/decisions", params={"by": "age"})
+    assert page.status_code == 200
+    names = [level.replace("<", "&lt;").replace(">", "&gt;") for level in model.schema.covariate("age").levels]
+    assert all(name in page.text for name in names)
+    found = decisions_by(model, "age", threshold=0.4).columns()
+    assert sum(found["people"][:-1]) == pytest.approx(1)
+
+
+def test_what_counts_rows_by_level_says_how_to_get_levels(client):
+    for path in ("validate", "opinion"):
+        answer = client.post(f"/api/{path}", json={} if path == "validate" else {"queries": ["age>=65"]})
+        assert answer.status_code == 400
+        assert "--bands age=4 --bands weight=4" in answer.json()["error"]

@@ -141,7 +141,7 @@ def _place(model: Model, covariate: str) -> int:
 
 def _level(codes: Codes, place: int, code: int) -> BoolArray:
     """Which profiles have a level, shape (profiles,)."""
-    query = np.full(codes.shape[1], OPEN, dtype=np.int32)
+    query = np.full(codes.shape[1], OPEN, dtype=codes.dtype)
     query[place] = code
     inside = np.zeros(len(codes), dtype=bool)
     inside[lattice.matching_profiles(codes, query)] = True

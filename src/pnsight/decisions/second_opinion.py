@@ -30,7 +30,7 @@ from pnsight.estimands.critical_values import two_sided
 from pnsight.estimands.dual_bounds import CrossFit, DualBounds, dual_bounds
 from pnsight.estimands.estimand import Estimand, EstimandLike
 from pnsight.estimands.resolve import ROUNDING
-from pnsight.models.base import Model
+from pnsight.models.base import Model, refuse_numbers
 from pnsight.models.plug_in import MOST_UNCOVERED
 from pnsight.notes import INFO, WARNING, Note
 from pnsight.queries import lattice
@@ -155,12 +155,7 @@ def _validate(model: Model, asked: Estimand, folds: int) -> None:
             f"a {model.name} model knows no law that a second opinion could start from; fit a response-types or "
             "plug-in model."
         )
-    if study.schema.numeric:
-        named = join_names(study.schema.names[j] for j in study.schema.numeric)
-        raise QueryError(
-            f"a second opinion counts rows by level, and {named} was read as numbers; cut into bands with --bands "
-            "(bands=) when the tables are read."
-        )
+    refuse_numbers(study.schema, "a second opinion counts rows by level", "fit a model without them")
     if study.withheld is not None:
         raise QueryError(
             "small counts are withheld from this study, so that means over its rows are not those of its people; ask "

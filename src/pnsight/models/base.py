@@ -471,15 +471,36 @@ class LawModel(Model):
         return None
 
 
-def refuse_numbers(schema: Schema, name: str) -> None:
-    """Refuse numeric covariates, of a model that counts rows by level."""
+def refuse_numbers(schema: Schema, reason: str, otherwise: str) -> None:
+    """Refuse numeric covariates, and say what to do with them in place of that.
+
+    Parameters
+    ----------
+    schema
+        The covariates.
+    reason
+        Why numbers are refused, such as ``a plug-in model counts rows by level``.
+    otherwise
+        What else can be done, such as ``fit a response-types model``.
+
+    Raises
+    ------
+    ModelError
+        If there are numbers.
+    """
     if schema.numeric:
         named = [schema.names[j] for j in schema.numeric]
-        are, them = ("is a number", "it") if len(named) == 1 else ("are numbers", "them")
-        raise ModelError(
-            f"a {name} model counts rows by level, and {join_names(named)} {are}; cut {them} into bands with "
-            f"{' '.join(f'--bands {each}=4' for each in named)} (bands=), or fit a response-types model."
-        )
+        are = "is a number" if len(named) == 1 else "are numbers"
+        raise ModelError(f"{reason}, and {join_names(named)} {are}; {levels_instead(schema)}, or {otherwise}.")
+
+
+def levels_instead(schema: Schema) -> str:
+    """What to do so that numeric covariates have levels: bands of numbers, while dates cannot be cut."""
+    numbers = [schema.names[j] for j, scale in schema.numeric.items() if scale.origin is None]
+    dates = [schema.names[j] for j, scale in schema.numeric.items() if scale.origin is not None]
+    bands = f"cut into bands with {' '.join(f'--bands {each}=4' for each in numbers)} (bands=)"
+    without = f"leave the dates of {join_names(dates)} out with --exclude {','.join(dates)} (exclude=)"
+    return " and ".join([*([bands] if numbers else []), *([without] if dates else [])])
 
 
 def add_intervals(found: BoundTable, noise: EndNoise, codes: Codes, estimand: Estimand) -> BoundTable:

@@ -63,7 +63,7 @@ class PlugIn(LawModel):
     def fit(self, study: Study, progress: Progress = no_progress) -> Self:
         """Keep the study; there is nothing else to learn."""
         self.validate_parameters()
-        refuse_numbers(study.schema, self.name)
+        refuse_numbers(study.schema, f"a {self.name} model counts rows by level", "fit a response-types model")
         self.study_ = study
         self.libraries = {}
         return self

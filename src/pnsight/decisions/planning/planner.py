@@ -29,6 +29,7 @@ from pnsight.errors import ModelError, QueryError, join_names
 from pnsight.estimands.estimand import Estimand, EstimandLike
 from pnsight.estimands.resolve import ROUNDING
 from pnsight.models import Model
+from pnsight.models.base import levels_instead
 from pnsight.notes import Note
 from pnsight.queries import lattice
 from pnsight.queries.bound_table import plain_numbers, validate_level
@@ -268,6 +269,5 @@ def _refuse_numbers(model: Model) -> None:
         named = [model.schema.names[j] for j in model.schema.numeric]
         raise ModelError(
             f"planning goes by the rows of each profile, and with numbers ({join_names(named)}) nearly every profile "
-            "is one person; fit a model with bands, such as "
-            f"{' '.join(f'--bands {name}=4' for name in named)} (bands=), and plan with it."
+            f"is one person; {levels_instead(model.schema)}, fit a model, and plan with it."
         )

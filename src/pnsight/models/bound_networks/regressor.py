@@ -102,7 +102,7 @@ class BoundRegressor(Model):
     def fit(self, study: Study, progress: Progress = no_progress) -> Self:
         """Train on the queries that have enough rows."""
         self.validate_parameters()
-        refuse_numbers(study.schema, self.name)
+        refuse_numbers(study.schema, f"a {self.name} model counts rows by level", "fit a response-types model")
         require_two_by_two(
             study.structure, f"a {self.name} model learns from", "--model response-types or --model plug-in"
         )
