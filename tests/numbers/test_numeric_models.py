@@ -148,6 +148,7 @@ def test_where_nothing_tells_people_apart_random_effects_of_groups_take_over():
     rng = np.random.default_rng(5)
     trial, registry = (table.assign(y=rng.integers(0, 2, len(table))) for table in tables(150))
     found = pnsight.ResponseTypeModel(config=QUICK).fit(pnsight.read_study(trial, registry, **COLUMNS))
+    assert "Numbers: random effects go by their groups, and single people by a log-linear network" in found.explain()
     answer = found.bounds(["", "age=52", "age=40..65"])
     assert (answer.lower <= answer.upper).all()
     assert np.isfinite(answer.upper_high).all()

@@ -111,3 +111,9 @@ def test_a_range_of_levels_is_refused_as_such(text):
 def test_of_levels_that_are_words_nobody_is_told_to_leave_them_as_numbers():
     with pytest.raises(QueryError, match=r"^covariate 'sex' has levels, and a range is of numbers; .* female, male\.$"):
         encode(LEVELS, "sex>female")
+
+
+def test_of_a_value_that_is_refused_the_beginning_is_shown():
+    with pytest.raises(QueryError, match=r"'age' cannot be '10+\d+\.\.\.': it is a number") as refused:
+        encode(SCHEMA, {"age": 1e300})
+    assert len(str(refused.value)) < 250

@@ -177,3 +177,20 @@ def test_numbers_that_seven_digits_do_not_tell_apart_are_refused(change):
 def test_what_is_no_number_is_named_once():
     with pytest.raises(TableError, match=r"names 'sex', which holds '[fm]', '[fm]'; expected numbers"):
         read(*tables(), numeric=["sex"])
+
+
+@pytest.mark.parametrize("given", [None, 3, [3]])
+def test_what_is_not_a_name_is_refused(given):
+    with pytest.raises(TableError, match=r"names (None|3), which is not a covariate; give auto, none, or some of age"):
+        read(*tables(), numeric=given)
+
+
+def test_whoever_names_some_numbers_is_told_to_name_the_others():
+    with pytest.raises(TableError, match=r"'weight' has \d+ levels.* name 'weight' among those of --numeric"):
+        read(*tables(300), numeric=["age"])
+
+
+def test_numbers_that_are_alike_as_floating_point_numbers_are_refused_too():
+    far = np.uint64(2**64 - 200)
+    with pytest.raises(TableError, match=r"'age' holds \d+ numbers that are all alike in their first seven digits"):
+        read(*(table.assign(age=table.age.astype("uint64") + far) for table in tables()))

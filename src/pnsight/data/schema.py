@@ -28,6 +28,9 @@ from pnsight.errors import QueryError, did_you_mean, join_names
 OPEN = -1
 """Code of a covariate that a query leaves open."""
 
+_MOST_SHOWN = 60
+"""Characters of a value that are shown where it is refused."""
+
 OTHER, MISSING = "other", "missing"
 """Levels that stand for all rare levels, and for a missing value."""
 
@@ -275,6 +278,7 @@ class Covariate:
 
     def _refusal(self, text: str) -> str:
         """Why a value has no code."""
+        text = text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
         if self.number is not None:
             low, high = self.number.number_text(self.number.low), self.number.number_text(self.number.high)
             kind = "a number" if self.number.origin is None else "a date"

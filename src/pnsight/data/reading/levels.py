@@ -9,10 +9,10 @@ import numpy as np
 
 from pnsight._text import count_text
 from pnsight._typing import BoolArray
-from pnsight.data.number_scale import NumberScale
+from pnsight.data.number_scale import NumberScale, parse_date
 from pnsight.data.reading.grouped_table import GroupedTable
 from pnsight.data.reading.likely_meaning import comma_hint, missing_hint
-from pnsight.data.schema import MISSING, OTHER, Covariate, Schema, band_labels, sort_levels
+from pnsight.data.schema import MISSING, OTHER, Covariate, Schema, band_labels, is_number, sort_levels
 from pnsight.errors import TableError, join_names
 from pnsight.notes import Note
 
@@ -185,6 +185,14 @@ def _levels(tables: Sequence[GroupedTable], name: str, edges: tuple[float, ...] 
     return (*plain, *(level for level in (OTHER, MISSING) if level in found))
 
 
+def _number_hint(covariate: Covariate) -> str:
+    """What to do with levels that are all numbers, or all dates."""
+    known = [level for level in covariate.levels if level not in (OTHER, MISSING)]
+    if not (all(map(is_number, known)) or all(map(parse_date, known))):
+        return ""
+    return f" If these describe people, name {covariate.name!r} among those of --numeric (numeric=)."
+
+
 def _check_no_identifiers(schema: Schema, tables: Sequence[GroupedTable]) -> None:
     """A column with nearly as many levels as rows identifies people rather than describing them."""
     rows = sum(max(float(table.rows.sum()), float(len(table.rows))) for table in tables)  # weights may be tiny
@@ -197,5 +205,5 @@ def _check_no_identifiers(schema: Schema, tables: Sequence[GroupedTable]) -> Non
                 f"covariate {covariate.name!r} has {levels:,} levels ({join_names(covariate.levels, most=3)}) in "
                 f"{count_text(rows)} rows; expected at most {MAX_LEVELS}, and fewer than half the rows. Leave it out "
                 "with --exclude, cut numbers into bands with --bands, or merge rare levels with --merge-rare."
-                f"{comma_hint(covariate.levels)}{missing_hint(covariate.levels)}"
+                f"{_number_hint(covariate)}{comma_hint(covariate.levels)}{missing_hint(covariate.levels)}"
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -52,12 +52,12 @@ def validate_numeric(numeric: Numeric, covariates: Sequence[str], bands: Collect
     """
     if numeric in (AUTO, NONE):
         return numeric
-    named = (numeric,) if isinstance(numeric, str) else tuple(numeric)
+    named = _names(numeric)
     for name in named:
         if name not in covariates:
             raise TableError(
                 f"--numeric (numeric=) names {name!r}, which is not a covariate; give auto, none, or some of "
-                f"{join_names(covariates) or 'none'}." + did_you_mean(name, covariates)
+                f"{join_names(covariates) or 'none'}." + did_you_mean(str(name), covariates)
             )
         if name in bands:
             raise TableError(
@@ -65,6 +65,11 @@ def validate_numeric(numeric: Numeric, covariates: Sequence[str], bands: Collect
                 "or cut into bands, so name it in one of them."
             )
     return named
+
+
+def _names(given: Any) -> tuple[str, ...]:
+    """One name, or several; what is neither is refused as a name."""
+    return (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
 
 
 def numeric_scales(tables: Sequence[GroupedTable], numeric: Numeric, bands: Collection[str]) -> dict[str, NumberScale]:
@@ -137,13 +142,19 @@ def _scale(tables: Sequence[GroupedTable], name: str, origin: str | None) -> Num
     if (np.abs(numbers[~np.isnan(numbers)]) > LARGEST).any():
         raise TableError(f"covariate {name!r} holds a number beyond {LARGEST:.2g}; expected smaller ones.")
     found = NumberScale.of(numbers, np.concatenate([table.rows for table in tables]), origin)
-    if found.low == found.high and (different := len(np.unique(numbers[~np.isnan(numbers)]))) > 1:
+    different = _distinct_labels(columns) if found.low == found.high else 1
+    if different > 1:
         raise TableError(
             f"covariate {name!r} holds {different:,} numbers that are all alike in their first seven digits, which are "
             f"kept; subtract {found.number_text(found.low)} from the column or scale it, leave it out with --exclude "
             f"(exclude=), or cut it into bands with --bands {name}=4 (bands=)."
         )
     return found
+
+
+def _distinct_labels(columns: Sequence[LabelColumn]) -> int:
+    """How many numbers there are by how they are written, which keeps digits that arithmetic does not."""
+    return len({label for column in columns for label in column.present() if label != MISSING})
 
 
 def label_numbers(column: LabelColumn, origin: str | None) -> FloatArray:

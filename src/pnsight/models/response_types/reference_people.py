@@ -262,15 +262,17 @@ class ReferencePeople(Marginaliser):
 
     def explained(self) -> list[str]:
         """How networks see numbers, and how many people answers are averaged over."""
+        return [f"Numbers: {self._seen()}. Answers are averaged over {len(self.people):,} reference people."]
+
+    def _seen(self) -> str:
+        if len(self.networks) == 1 and len(self.networks[0].layers) == 1:
+            return "random effects go by their groups, and single people by a log-linear network fitted to these"
         seeing = Counter(network.coding for network in self.networks)
         if len(seeing) == 1:
             seen = f"networks see {_SEEN[self.networks[0].coding]}"
         else:
             seen = "; ".join(f"{number} networks see {_SEEN[coding]}" for coding, number in seeing.items())
-        return [
-            f"Numbers: {seen}, as predicted held-out rows best. Answers are averaged over {len(self.people):,} "
-            "reference people."
-        ]
+        return f"{seen}, as predicted held-out rows best"
 
     @cached_property
     def _valued(self) -> Callable[[Values], FloatArray]:
