@@ -190,4 +190,6 @@ def test_a_range_between_two_whole_numbers_is_refused_for_that():
 def test_a_date_is_not_a_number_of_days():
     assert DAYS.code(300) is None
     assert DAYS.code(300.5) is None
-    assert DAYS.code(datetime.date(2024, 3, 1)) == DAYS.code("2024-03-01")
+    assert DAYS.code(datetime.date(2024, 3, 1)) == DAYS.code("2024-03-01") is not None
+    assert DAYS.code(np.datetime64("2024-03-01")) == DAYS.code("2024-03-01")
+    assert AGES.code(np.datetime64("2024-03-01")) is None

@@ -117,3 +117,8 @@ def test_of_a_value_that_is_refused_the_beginning_is_shown():
     with pytest.raises(QueryError, match=r"'age' cannot be '10+\d+\.\.\.': it is a number") as refused:
         encode(SCHEMA, {"age": 1e300})
     assert len(str(refused.value)) < 250
+
+
+def test_columns_of_a_table_of_queries_may_be_named_by_numbers():
+    table = pd.DataFrame({0: ["ann", "bo"], "age": [52, 60]})
+    assert np.array_equal(encode(SCHEMA, table), encode(SCHEMA, ["age=52", "age=60"]))

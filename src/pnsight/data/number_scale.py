@@ -283,7 +283,7 @@ class NumberScale:
         """A single number, or date where there is an origin, as a number; None where it is neither."""
         if isinstance(value, bool | np.bool_):
             return None
-        if isinstance(value, datetime.date) or self.origin is not None:
+        if isinstance(value, datetime.date | np.datetime64) or self.origin is not None:
             return days_since(value, self.origin)
         if isinstance(value, str):
             number = float(value) if _NUMBER.fullmatch(value) else math.nan
@@ -435,6 +435,8 @@ def parse_date(value: Any) -> datetime.datetime | None:
             value = datetime.datetime.fromisoformat(value.strip())
         except ValueError:
             return None
+    if isinstance(value, np.datetime64):
+        value = value.astype("datetime64[us]").item()
     if isinstance(value, datetime.datetime):
         return value.astimezone(datetime.UTC).replace(tzinfo=None) if value.tzinfo else value
     if isinstance(value, datetime.date):

@@ -123,7 +123,7 @@ def encode_columns(schema: Schema, columns: Mapping[str, Sequence[Any]]) -> Code
     array of int32, shape (rows, covariates)
         The codes of each row.
     """
-    columns = {meant(name, schema.names): values for name, values in columns.items()}
+    columns = {meant(str(name), schema.names): values for name, values in columns.items()}
     check_columns(schema, columns)
     rows = len(next(iter(columns.values()), ()))
     codes = np.full((rows, len(schema.names)), OPEN, dtype=schema.code_type)
