@@ -9,9 +9,8 @@ EFFORT = Effort((CONSTANT, Capacity(2, 8, 0.05, 300)), networks=3, simulations=4
 
 _SMALL = Capacity(0, 8, 0.5, 200)
 _STEPPED = Capacity(0, 8, 0.5, 200, deep=True, sparsity=0.1, coding="stepped")
-NUMERIC = NumericConfig(
-    effort=Effort((CONSTANT, _SMALL, _STEPPED), folds=2, networks=2, simulations=2), error_people=256
-)
+_EFFORT = Effort((CONSTANT, _SMALL, _STEPPED), folds=2, networks=2, simulations=2)
+NUMERIC = NumericConfig(effort=_EFFORT, effort_if_few=_EFFORT, error_people=256)
 
 QUICK = ResponseTypeConfig(
     effort=EFFORT, effort_if_few=EFFORT, latent_classes=LatentClassConfig(classes=(1, 2, 4)), numeric=NUMERIC

@@ -13,7 +13,10 @@ from hypothesis.extra import numpy as hnp
 from pnsight.models.response_types.capacity import (
     CAPACITY_GRID,
     MAX_RANK,
+    NUMERIC_CAPACITY_GRID,
     SHORT_CAPACITY_GRID,
+    SMALL_CAPACITY_GRID,
+    SMALL_NUMERIC_CAPACITY_GRID,
     Capacity,
     apportion,
     bootstrap_weights,
@@ -21,7 +24,7 @@ from pnsight.models.response_types.capacity import (
     score_gap,
     within_standard_errors,
 )
-from pnsight.models.response_types.config import SelectionConfig
+from pnsight.models.response_types.config import DEFAULT_CONFIG, SelectionConfig
 
 scores = hnp.arrays(
     np.float64, hnp.array_shapes(min_dims=2, max_dims=2, max_side=8), elements=st.integers(-50, 0).map(float)
@@ -35,8 +38,16 @@ def noise(capacities, profiles, size=0.1, seed=0):
 
 # --- the grid ----------------------------------------------------------------------------------------------
 
+GRIDS = (
+    CAPACITY_GRID,
+    SHORT_CAPACITY_GRID,
+    SMALL_CAPACITY_GRID,
+    NUMERIC_CAPACITY_GRID,
+    SMALL_NUMERIC_CAPACITY_GRID,
+)
 
-@pytest.mark.parametrize("grid", [CAPACITY_GRID, SHORT_CAPACITY_GRID])
+
+@pytest.mark.parametrize("grid", GRIDS)
 def test_a_grid_begins_with_a_constant_and_goes_up_to_a_full_network(grid):
     assert grid[0].constant
     assert not any(capacity.constant for capacity in grid[1:])
@@ -45,7 +56,15 @@ def test_a_grid_begins_with_a_constant_and_goes_up_to_a_full_network(grid):
     assert max(capacity.rank for capacity in grid) <= MAX_RANK
 
 
-@pytest.mark.parametrize("grid", [CAPACITY_GRID, SHORT_CAPACITY_GRID])
+@pytest.mark.parametrize("numeric", [False, True])
+def test_of_few_rows_networks_with_more_decay_are_tried(numeric):
+    few, many = (DEFAULT_CONFIG.effort_for(500, rows, numeric).capacities for rows in (1_400, 40_000))
+    least, most = (min(capacity.decay for capacity in grid[1:]) for grid in (many, few))
+    assert least < most
+    assert max(capacity.decay for capacity in few) >= max(capacity.decay for capacity in many)
+
+
+@pytest.mark.parametrize("grid", GRIDS)
 @pytest.mark.parametrize("columns", [1, 5, 8, 64, 200])
 def test_capacities_that_are_trained_together_take_as_many_steps(grid, columns):
     for one, other in combinations(grid[1:], 2):

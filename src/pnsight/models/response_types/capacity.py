@@ -114,6 +114,13 @@ NUMERIC_CAPACITY_GRID = (
 Networks differ also in what they see of numbers: cross-validation chooses that together with how much they may learn.
 """
 
+SMALL_NUMERIC_CAPACITY_GRID = (
+    CONSTANT,
+    *(_deep(STANDARDISED, decay) for decay in (16.0, 8.0, 4.0, 2.0, 1.0)),
+    *(_deep(PIECEWISE, *penalties) for penalties in ((8.0, 0.4), (4.0, 0.4), (2.0, 0.4), (1.0, 0.3))),
+)
+"""Where covariates are numbers and there are few rows: less decay than these learns chance, and steps are not found."""
+
 
 def score_gap(scores: FloatArray, total_weight: float) -> FloatArray:
     """Score gap: how far each capacity is behind the best, for one held-out row.

@@ -13,6 +13,7 @@ from pnsight.models.response_types.capacity import (
     NUMERIC_CAPACITY_GRID,
     SHORT_CAPACITY_GRID,
     SMALL_CAPACITY_GRID,
+    SMALL_NUMERIC_CAPACITY_GRID,
     Capacity,
 )
 
@@ -228,6 +229,8 @@ class NumericConfig:
     ----------
     effort : Effort
         What is trained.
+    effort_if_few : Effort
+        What is trained where the study has fewer than `few_rows` rows in all.
     training : TrainingConfig
         How: a step sees a small block of the rows.
     max_validation_profiles : int
@@ -247,6 +250,7 @@ class NumericConfig:
     """
 
     effort: Effort = Effort(NUMERIC_CAPACITY_GRID, folds=2, networks=8, simulations=8)
+    effort_if_few: Effort = Effort(SMALL_NUMERIC_CAPACITY_GRID, networks=8, simulations=8)
     training: TrainingConfig = TrainingConfig(block=1024)
     max_validation_profiles: int = 65_536
     max_people: int = 100_000
@@ -310,7 +314,7 @@ class ResponseTypeConfig:
     def effort_for(self, profiles: int, rows: float, numeric: bool = False) -> Effort:
         """What is trained for a study with that many distinct profiles and rows, some of them numbers or not."""
         if numeric:
-            return self.numeric.effort
+            return self.numeric.effort_if_few if rows < self.few_rows else self.numeric.effort
         if profiles > self.many_profiles:
             return self.effort_if_many
         return self.effort_if_few if rows < self.few_rows else self.effort
@@ -319,7 +323,8 @@ class ResponseTypeConfig:
         """Raise ModelError where no model can be fitted with the configuration."""
         _validate_numbers(self, "config")
         named = {name: getattr(self, name) for name in ("effort", "effort_if_many", "effort_if_few")}
-        for name, effort in {**named, "numeric.effort": self.numeric.effort}.items():
+        named |= {f"numeric.{name}": getattr(self.numeric, name) for name in ("effort", "effort_if_few")}
+        for name, effort in named.items():
             if not effort.capacities or not effort.capacities[0].constant:
                 first = effort.capacities[:1]
                 raise ModelError(f"config.{name}.capacities begins with {first}; expected the constant capacity first.")
