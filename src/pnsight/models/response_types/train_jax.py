@@ -8,8 +8,9 @@ the cores.
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from functools import partial
@@ -33,6 +34,9 @@ from pnsight.models.response_types.shrinkage import map_estimate
 
 _MIN_PROBABILITY = 1e-7
 """Added to every cell's probability before its logarithm."""
+
+_ALIGNMENT = 16
+"""Single-precision numbers in 64 bytes."""
 
 
 class NetworkSpec(NamedTuple):
@@ -107,13 +111,26 @@ def train_ensemble(
     progress(done, total, "")
     with ThreadPoolExecutor(_threads()) as pool:
         for coding, of_coding in packs.items():  # one after the other: the inputs are what takes most memory
-            data = _Data.of(_coded(inputs, coding), counts, config)
-            futures = {pool.submit(_train_pack, data, [members[k] for k in pack], config): pack for pack in of_coding}
-            for future in as_completed(futures):
-                trained.update(zip(futures[future], future.result(), strict=True))
+            for pack, found in _train_packs(pool, _coded(inputs, coding), counts, members, of_coding, config):
+                trained.update(zip(pack, found, strict=True))
                 done += 1
                 progress(done, total, "")
     return [trained[place] for place in range(len(members))]
+
+
+def _train_packs(
+    pool: ThreadPoolExecutor,
+    inputs: ProfileInputs | Float32Array,
+    counts: _Counts,
+    members: Sequence[NetworkSpec],
+    packs: Sequence[Sequence[int]],
+    config: TrainingConfig,
+) -> Iterator[tuple[Sequence[int], list[Layers]]]:
+    """Packs of one coding and their networks, as they are done; the inputs are gone at the end."""
+    data = _Data.of(inputs, counts, config)
+    futures = {pool.submit(_train_pack, data, [members[k] for k in pack], config): pack for pack in packs}
+    for future in as_completed(futures):
+        yield futures[future], future.result()
 
 
 def _coded(inputs: ProfileInputs | Float32Array, coding: Coding) -> ProfileInputs | Float32Array:
@@ -162,11 +179,19 @@ class _Blocks:
 
     def arrange(self, values: ProfileInputs | npt.NDArray[np.floating]) -> Float32Array:
         """Values (profiles, k) as (blocks, k, size), zero where a block is padded."""
-        found = np.zeros((self.blocks, values.shape[1], self.size), dtype=np.float32)
+        found = _aligned_zeros(self.blocks, values.shape[1], self.size)
         for block in range(self.blocks):
             rows = self._order[block * self.size : (block + 1) * self.size]
             found[block, :, : len(rows)] = values[rows].T
         return found
+
+
+def _aligned_zeros(*shape: int) -> Float32Array:
+    """Zeros that begin where the processor likes it, so that JAX takes them without a copy."""
+    size = math.prod(shape)
+    found = np.zeros(size + _ALIGNMENT, dtype=np.float32)
+    start = -(found.ctypes.data // found.itemsize) % _ALIGNMENT
+    return found[start : start + size].reshape(shape)
 
 
 class _Counts(NamedTuple):
@@ -196,7 +221,7 @@ class _Data(NamedTuple):
     @classmethod
     def of(cls, inputs: ProfileInputs | Float32Array, counts: _Counts, config: TrainingConfig) -> _Data:
         blocks = _Blocks(len(inputs), config)
-        return cls(blocks, jnp.asarray(blocks.arrange(inputs)), counts)
+        return cls(blocks, jax.device_put(blocks.arrange(inputs), may_alias=True), counts)
 
 
 def _train_pack(data: _Data, members: Sequence[NetworkSpec], config: TrainingConfig) -> list[Layers]:
