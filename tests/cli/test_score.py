@@ -52,6 +52,15 @@ def test_csv_keeps_its_columns_and_the_order_of_its_rows(sexes, people, run, tmp
     assert not ended.out
 
 
+@pytest.mark.parametrize("table", ["people.csv", "people*.csv", "*.csv"])
+def test_the_table_of_people_is_never_replaced(table, sexes, people, attempt, tmp_path):
+    before = people.read_bytes()
+    ended = attempt("score", sexes, tmp_path / table, "--out", people)
+    assert ended.code == 2
+    assert "people.csv' is read from, and would be replaced; give --out another name." in ended.err
+    assert people.read_bytes() == before
+
+
 def test_parquet_comes_out_as_it_is_decided_elsewhere(sexes, people, run, tmp_path):
     run("score", sexes, people, "--threshold", 0.4, "--out", tmp_path / "out.parquet")
     found = pyarrow.parquet.read_table(tmp_path / "out.parquet")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import math
 import os
@@ -130,6 +131,13 @@ def check_file(out: Path | None) -> None:
     """Refuse a file that cannot be written."""
     if out is not None and (out.is_dir() or not out.parent.is_dir()):
         raise OutputError(f"cannot write {str(out)!r}: it must be a file in a folder that exists.")
+
+
+def check_not_read(out: Path, table: str) -> None:
+    """Refuse a file that is a table, or one of the files of a table, that is to be read."""
+    files = [*glob.glob(glob.escape(table)), *glob.glob(table, recursive=True)]
+    if out.exists() and any(out.samefile(file) for file in files):
+        raise OutputError(f"{str(out)!r} is read from, and would be replaced; give --out another name.")
 
 
 def _kind_of(out: Path | None) -> Format:

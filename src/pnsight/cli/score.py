@@ -12,7 +12,7 @@ from pnsight.cli.estimand_options import EstimandOptions, estimand_options
 from pnsight.cli.loading import load_model
 from pnsight.cli.messages import say_about
 from pnsight.cli.options import CautiousOption, CostOption, ExtrapolateOption, ThresholdOption, threshold_or_cost
-from pnsight.cli.output import check_file, ending_of
+from pnsight.cli.output import check_file, check_not_read, ending_of
 from pnsight.cli.progress_bar import counter
 from pnsight.cli.query import ModelArgument
 
@@ -55,6 +55,7 @@ def score(
     from pnsight.decisions.scorer import Scorer
 
     check_file(out)
+    check_not_read(out, people)
     kind = format or ending_of(out, {f".{each}": each for each in ScoreFormat})
     least = threshold_or_cost(threshold, cost, asking.payoffs)
     arguments = asking.arguments()
