@@ -87,7 +87,7 @@ def predict(layers: Layers, inputs: ArrayLike, activation: Activation = "mish") 
     return _by_block(lambda rows: sigmoid(_logits(layers, rows, activation)), inputs)[:, 0]
 
 
-def mean_probabilities(networks: Sequence[Layers], inputs: ArrayLike, one_by_one: bool = False) -> NDArray[np.float64]:
+def mean_probabilities(networks: Sequence[Layers], inputs: ArrayLike) -> NDArray[np.float64]:
     """Return the mean of the distributions that an ensemble of networks gives.
 
     Parameters
@@ -96,14 +96,12 @@ def mean_probabilities(networks: Sequence[Layers], inputs: ArrayLike, one_by_one
         The ensemble.
     inputs : array of shape (n, p)
         One row each.
-    one_by_one : bool
-        Whether each row is multiplied by itself: in a product of many, the last digit depends on a row's place.
 
     Returns
     -------
     array of shape (n, outputs)
     """
-    total = sum((probabilities(network, inputs, one_by_one) for network in networks), np.float64(0))
+    total = sum((probabilities(network, inputs) for network in networks), np.float64(0))
     return np.asarray(total / len(networks), dtype=np.float64)
 
 
@@ -117,7 +115,7 @@ def probabilities(layers: Layers, inputs: ArrayLike, one_by_one: bool = False) -
     inputs : array of shape (n, p)
         One row each.
     one_by_one : bool
-        Whether each row is multiplied by itself.
+        Whether each row is multiplied by itself: in a product of many, the last digit depends on a row's place.
 
     Returns
     -------
